@@ -1,3 +1,24 @@
 //! Everything that firmware and host must agree on, bit for bit.
+//!
+//! ```text
+//! firmware/encoder → tick → observers (uas, ekf) → wire → firmware/stream → usb
+//!                                                          ‖
+//!            host/link → log → replay (bits equal?) / identify → report
+//! ```
+//!
+//! `no_std`, no unsafe code, no clock, no globals: everything that affects a result is an argument
+//! and is in the log. The model is written once, generic over its [`scalar::Scalar`].
 #![no_std]
 #![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+pub mod dual;
+pub mod friction;
+pub mod math;
+pub mod plant;
+pub mod range;
+pub mod rk4;
+pub mod scalar;
+pub mod state;

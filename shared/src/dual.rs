@@ -1,0 +1,187 @@
+//! Forward-mode dual numbers: a value and its N partial derivatives, carried through the model.
+//!
+//! `Dual<f32, 4>` gives a Jacobian in one pass, `Dual<Dual<f64, 2>, 2>` second derivatives.
+//! Comparisons look at the value only: a dual takes the branch its value takes.
+
+use core::cmp::Ordering;
+use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+
+use crate::scalar::Scalar;
+
+/// `re + Σ du[i]·εᵢ`, εᵢ·εⱼ = 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Dual<S, const N: usize> {
+    pub re: S,
+    pub du: [S; N],
+}
+
+impl<S: Scalar, const N: usize> Dual<S, N> {
+    /// A constant: all derivatives zero.
+    #[inline(always)]
+    pub fn constant(re: S) -> Self {
+        Dual {
+            re,
+            du: [S::ZERO; N],
+        }
+    }
+
+    /// The independent variable number `index`; an index outside 0..N is a constant.
+    #[inline(always)]
+    pub fn variable(re: S, index: usize) -> Self {
+        let mut du = [S::ZERO; N];
+        if let Some(d) = du.get_mut(index) {
+            *d = S::ONE;
+        }
+        Dual { re, du }
+    }
+
+    /// Chain rule: `re = f(self.re)`, `slope = f'(self.re)`.
+    #[inline(always)]
+    fn chain(self, re: S, slope: S) -> Self {
+        let mut du = self.du;
+        for d in &mut du {
+            *d = slope * *d;
+        }
+        Dual { re, du }
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, re: S, f: impl Fn(S, S) -> S) -> Self {
+        let mut du = self.du;
+        for (a, b) in du.iter_mut().zip(other.du) {
+            *a = f(*a, b);
+        }
+        Dual { re, du }
+    }
+}
+
+impl<S: PartialEq, const N: usize> PartialEq for Dual<S, N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.re == other.re
+    }
+}
+
+impl<S: PartialOrd, const N: usize> PartialOrd for Dual<S, N> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        self.re.partial_cmp(&other.re)
+    }
+}
+
+impl<S: Scalar, const N: usize> Add for Dual<S, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, o: Self) -> Self {
+        self.zip(o, self.re + o.re, |a, b| a + b)
+    }
+}
+
+impl<S: Scalar, const N: usize> Sub for Dual<S, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, o: Self) -> Self {
+        self.zip(o, self.re - o.re, |a, b| a - b)
+    }
+}
+
+// The product rule is a sum.
+#[allow(clippy::suspicious_arithmetic_impl)]
+impl<S: Scalar, const N: usize> Mul for Dual<S, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, o: Self) -> Self {
+        self.zip(o, self.re * o.re, |a, b| a * o.re + self.re * b)
+    }
+}
+
+impl<S: Scalar, const N: usize> Div for Dual<S, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn div(self, o: Self) -> Self {
+        let re = self.re / o.re;
+        let inv = S::ONE / o.re;
+        self.zip(o, re, |a, b| (a - re * b) * inv)
+    }
+}
+
+impl<S: Scalar, const N: usize> Neg for Dual<S, N> {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        self.chain(-self.re, -S::ONE)
+    }
+}
+
+impl<S: Scalar, const N: usize> AddAssign for Dual<S, N> {
+    #[inline(always)]
+    fn add_assign(&mut self, o: Self) {
+        *self = *self + o;
+    }
+}
+
+impl<S: Scalar, const N: usize> SubAssign for Dual<S, N> {
+    #[inline(always)]
+    fn sub_assign(&mut self, o: Self) {
+        *self = *self - o;
+    }
+}
+
+impl<S: Scalar, const N: usize> MulAssign for Dual<S, N> {
+    #[inline(always)]
+    fn mul_assign(&mut self, o: Self) {
+        *self = *self * o;
+    }
+}
+
+impl<S: Scalar, const N: usize> Scalar for Dual<S, N> {
+    const ZERO: Self = Dual {
+        re: S::ZERO,
+        du: [S::ZERO; N],
+    };
+    const ONE: Self = Dual {
+        re: S::ONE,
+        du: [S::ZERO; N],
+    };
+
+    #[inline(always)]
+    fn lit(x: f64) -> Self {
+        Self::constant(S::lit(x))
+    }
+    #[inline(always)]
+    fn from_f32(x: f32) -> Self {
+        Self::constant(S::from_f32(x))
+    }
+    fn to_f64(self) -> f64 {
+        self.re.to_f64()
+    }
+    #[inline(always)]
+    fn sin_cos(self) -> (Self, Self) {
+        let (s, c) = self.re.sin_cos();
+        (self.chain(s, c), self.chain(c, -s))
+    }
+    #[inline(always)]
+    fn exp(self) -> Self {
+        let e = self.re.exp();
+        self.chain(e, e)
+    }
+    #[inline(always)]
+    fn tanh(self) -> Self {
+        let t = self.re.tanh();
+        self.chain(t, S::ONE - t * t)
+    }
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        let r = self.re.sqrt();
+        self.chain(r, S::lit(0.5) / r)
+    }
+    #[inline(always)]
+    fn ln(self) -> Self {
+        self.chain(self.re.ln(), S::ONE / self.re)
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        if self.re < S::ZERO { -self } else { self }
+    }
+    fn is_finite(self) -> bool {
+        self.re.is_finite() && self.du.iter().all(|d| d.is_finite())
+    }
+}

@@ -1,0 +1,84 @@
+//! Joint friction: Brown–McPhee (with its square), viscous, quadratic drag, direction asymmetry.
+//!
+//! With r = ω/vt and T = tanh(4·r):
+//!
+//! ```text
+//! f(ω) = Fn·(μd·T + Δd·T²)                    Coulomb, Δd = difference between the directions
+//!      + Fn·(μs − μd)·r/(r²/4 + 3/4)²         Stribeck; the square is missing in paper 000 eq. (5)
+//!      + (μv + Δv·T)·ω·tanh(4·Fn/Fnt)         viscous, off while the joint is unloaded
+//!      + d·ω·|ω|                              air drag
+//! ```
+//!
+//! f opposes the motion: H·q̈ + B + G = −f + u. Units: μd, μs, Δd [m], μv, Δv [N·m·s], vt [rad/s],
+//! Fnt and Fn [N], d [N·m·s²], f [N·m].
+
+use crate::scalar::Scalar;
+
+/// Friction of one joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Friction<S> {
+    /// Coulomb coefficient times radius, μd [m].
+    pub mu_d: S,
+    /// Static coefficient times radius, μs [m].
+    pub mu_s: S,
+    /// Viscous coefficient μv [N·m·s].
+    pub mu_v: S,
+    /// Transition velocity vt [rad/s]: the peak of the Stribeck curve is at ω = vt.
+    pub vt: S,
+    /// Transition force Fnt [N] of the viscous term.
+    pub fnt: S,
+    /// Quadratic drag d [N·m·s²].
+    pub drag: S,
+    /// Direction asymmetry of the Coulomb term, Δd [m]: μd ± Δd for ω ≷ 0.
+    pub delta_d: S,
+    /// Direction asymmetry of the viscous term, Δv [N·m·s].
+    pub delta_v: S,
+}
+
+impl<S: Scalar> Friction<S> {
+    /// No friction at all.
+    pub const NONE: Self = Friction {
+        mu_d: S::ZERO,
+        mu_s: S::ZERO,
+        mu_v: S::ZERO,
+        vt: S::ONE,
+        fnt: S::ONE,
+        drag: S::ZERO,
+        delta_d: S::ZERO,
+        delta_v: S::ZERO,
+    };
+
+    /// The five parameters of paper 000, in its order.
+    pub fn brown_mcphee([mu_d, mu_s, mu_v, vt, fnt]: [S; 5]) -> Self {
+        Friction {
+            mu_d,
+            mu_s,
+            mu_v,
+            vt,
+            fnt,
+            ..Self::NONE
+        }
+    }
+
+    /// f(ω) [N·m] at velocity `w` [rad/s] and normal force `fn_` [N].
+    #[inline(always)]
+    pub fn torque(&self, w: S, fn_: S) -> S {
+        let r = w / self.vt;
+        let t = (S::lit(4.0) * r).tanh();
+        let peak = S::lit(0.25) * r * r + S::lit(0.75);
+        let loaded = (S::lit(4.0) * fn_ / self.fnt).tanh();
+        fn_ * (self.mu_d + self.delta_d * t) * t
+            + fn_ * (self.mu_s - self.mu_d) * r / (peak * peak)
+            + (self.mu_v + self.delta_v * t) * w * loaded
+            + self.drag * w * w.abs()
+    }
+
+    /// Largest slope ∂f/∂ω [N·m·s] that the law can reach near ω = 0 at normal force `fn_`.
+    ///
+    /// The Coulomb term has slope 4·Fn·μd/vt at 0, the Stribeck term Fn·(μs − μd)/vt·16/9.
+    pub fn slope_at_zero(&self, fn_: S) -> S {
+        let coulomb = S::lit(4.0) * fn_ * (self.mu_d.abs() + self.delta_d.abs()) / self.vt;
+        let stribeck = S::lit(16.0 / 9.0) * fn_ * (self.mu_s - self.mu_d).abs() / self.vt;
+        coulomb + stribeck + self.mu_v.abs() + self.delta_v.abs()
+    }
+}

@@ -1,0 +1,259 @@
+//! The tilted Furuta pendulum (paper 000 §II, corrected: see docs/errata.md).
+//!
+//! q = (θ0 arm, θ1 pendulum) [rad]. z0 is the arm's axis, pointing down along the tilted axis; x1 lies
+//! along the arm, y1 = z0×x1; the pendulum points along −sinθ1·y1 + cosθ1·z0; gravity lies in the x0–z0
+//! plane, tilted by φ. With s0 = sinθ0 … and K = m2·l2² + j2y − j2z:
+//!
+//! ```text
+//! H11 = j1z + m1·l1² + m2·L1² + (m2·l2² + j2y)·s1² + j2z·c1²
+//! H12 = −m2·l2·L1·c1
+//! H22 = j2x + m2·l2²
+//! B0  = K·sin(2θ1)·ω0·ω1 + m2·l2·L1·s1·ω1²
+//! B1  = −K·s1·c1·ω0²
+//! G0  = (m1·l1 + m2·L1)·g·s0·sφ − m2·g·l2·s1·c0·sφ
+//! G1  = −m2·g·l2·(s0·c1·sφ − s1·cφ)
+//! ```
+//!
+//! Joint reactions with e = accelerations of the frictionless system:
+//!
+//! ```text
+//! Rx = m2·(−L1·ω0² + l2·s1·e0 + 2·l2·c1·ω0·ω1 − g·sφ·c0)
+//! Ry = m2·(L1·e0 − l2·c1·e1 + l2·s1·(ω0² + ω1²) + g·sφ·s0)
+//! Rz = −m2·(g·cφ + l2·(s1·e1 + c1·ω1²))
+//! Fn1 = |(Rx, Ry, Rz)|
+//! Fn0 = |(Rx − m1·(g·sφ·c0 + l1·ω0²), Ry + m1·(l1·e0 + g·sφ·s0), Rz − m1·g·cφ)|
+//! ```
+
+use serde::{Deserialize, Serialize};
+
+use super::{Bounds, JOINTS, Plant, Sym2, Terms};
+use crate::range::{OutOfRange, check};
+use crate::scalar::Scalar;
+
+/// Geometry, masses and tilt. The default is the rig of paper 000 Table 1 at 45° tilt.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// Arm mass m1 [kg].
+    pub m1: f32,
+    /// Pendulum mass m2 [kg].
+    pub m2: f32,
+    /// Arm inertia about its axis through its centre of gravity [kg·m²].
+    pub j1z: f32,
+    /// Pendulum inertias about its centre of gravity [kg·m²].
+    pub j2x: f32,
+    pub j2y: f32,
+    pub j2z: f32,
+    /// Pivot to centre of gravity of the arm, l1 [m].
+    pub l1: f32,
+    /// Pivot to centre of gravity of the pendulum, l2 [m].
+    pub l2: f32,
+    /// Arm length L1 [m].
+    pub arm_length: f32,
+    /// Tilt φ of the arm's axis from the vertical [rad].
+    pub tilt: f32,
+    /// Gravity g [m/s²].
+    pub gravity: f32,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            m1: 0.370,
+            m2: 0.128,
+            j1z: 3.09e-3,
+            j2x: 5.25e-3,
+            j2y: 5.25e-3,
+            j2z: 2.91e-6,
+            l1: 0.062,
+            l2: 0.062,
+            arm_length: 0.216,
+            tilt: core::f32::consts::FRAC_PI_4,
+            gravity: 9.81,
+        }
+    }
+}
+
+impl Config {
+    /// The first field outside its allowed range, if any.
+    pub fn validate(&self) -> Result<(), OutOfRange> {
+        check("plant.furuta.m1", self.m1, 1e-4, 1e3)?;
+        check("plant.furuta.m2", self.m2, 1e-4, 1e3)?;
+        check("plant.furuta.j1z", self.j1z, 1e-9, 1e3)?;
+        check("plant.furuta.j2x", self.j2x, 1e-9, 1e3)?;
+        check("plant.furuta.j2y", self.j2y, 1e-9, 1e3)?;
+        check("plant.furuta.j2z", self.j2z, 0.0, 1e3)?;
+        check("plant.furuta.l1", self.l1, 0.0, 10.0)?;
+        check("plant.furuta.l2", self.l2, 1e-4, 10.0)?;
+        check("plant.furuta.arm_length", self.arm_length, 1e-4, 10.0)?;
+        check(
+            "plant.furuta.tilt",
+            self.tilt,
+            -core::f32::consts::PI,
+            core::f32::consts::PI,
+        )?;
+        check("plant.furuta.gravity", self.gravity, 0.0, 100.0)
+    }
+}
+
+/// The plant with its constant groups computed once.
+#[derive(Clone, Copy, Debug)]
+pub struct Furuta<S> {
+    /// j1z + m1·l1² + m2·L1² [kg·m²].
+    arm: S,
+    /// m2·l2² + j2y [kg·m²].
+    j_y: S,
+    /// j2z [kg·m²].
+    j_z: S,
+    /// H22 = j2x + m2·l2² [kg·m²].
+    j_x: S,
+    /// m2·l2·L1 [kg·m²].
+    couple: S,
+    /// K = m2·l2² + j2y − j2z [kg·m²].
+    k: S,
+    /// (m1·l1 + m2·L1)·g·sφ [N·m].
+    g_arm: S,
+    /// m2·g·l2·sφ and m2·g·l2·cφ [N·m].
+    g_s: S,
+    g_c: S,
+    m1: S,
+    m2: S,
+    l1: S,
+    l2: S,
+    arm_length: S,
+    /// g·sφ and g·cφ [m/s²].
+    gs: S,
+    gc: S,
+}
+
+impl<S: Scalar> Furuta<S> {
+    pub fn new(c: &Config) -> Self {
+        let f = S::from_f32;
+        Self::from_values([
+            f(c.m1),
+            f(c.m2),
+            f(c.j1z),
+            f(c.j2x),
+            f(c.j2y),
+            f(c.j2z),
+            f(c.l1),
+            f(c.l2),
+            f(c.arm_length),
+            f(c.tilt),
+            f(c.gravity),
+        ])
+    }
+
+    /// From scalars, in the order of [`Config`]'s fields: lets dual numbers differentiate by the geometry.
+    pub fn from_values(
+        [
+            m1,
+            m2,
+            j1z,
+            j2x,
+            j2y,
+            j2z,
+            l1,
+            l2,
+            arm_length,
+            tilt,
+            gravity,
+        ]: [S; 11],
+    ) -> Self {
+        let (sp, cp) = tilt.sin_cos();
+        let m2l2 = m2 * l2;
+        Furuta {
+            arm: j1z + m1 * l1 * l1 + m2 * arm_length * arm_length,
+            j_y: m2l2 * l2 + j2y,
+            j_z: j2z,
+            j_x: j2x + m2l2 * l2,
+            couple: m2l2 * arm_length,
+            k: m2l2 * l2 + j2y - j2z,
+            g_arm: (m1 * l1 + m2 * arm_length) * gravity * sp,
+            g_s: m2l2 * gravity * sp,
+            g_c: m2l2 * gravity * cp,
+            m1,
+            m2,
+            l1,
+            l2,
+            arm_length,
+            gs: gravity * sp,
+            gc: gravity * cp,
+        }
+    }
+}
+
+impl<S: Scalar> Plant<S> for Furuta<S> {
+    const DOF: usize = 2;
+
+    #[inline(always)]
+    fn terms(&self, q: [S; JOINTS], w: [S; JOINTS]) -> Terms<S> {
+        let (s0, c0) = q[0].sin_cos();
+        let (s1, c1) = q[1].sin_cos();
+        let (w0w0, w0w1, w1w1) = (w[0] * w[0], w[0] * w[1], w[1] * w[1]);
+        let s1c1 = s1 * c1;
+        let ks1c1 = self.k * s1c1;
+        let couple_s1 = self.couple * s1;
+
+        let h = Sym2 {
+            a00: self.arm + self.j_y * s1 * s1 + self.j_z * c1 * c1,
+            a01: -self.couple * c1,
+            a11: self.j_x,
+        };
+        let b = [S::lit(2.0) * ks1c1 * w0w1 + couple_s1 * w1w1, -ks1c1 * w0w0];
+        let g = [
+            self.g_arm * s0 - self.g_s * s1 * c0,
+            self.g_c * s1 - self.g_s * s0 * c1,
+        ];
+        // ½·ωᵀ(∂H/∂θ1)ω; H does not depend on θ0.
+        let dt_dq = [S::ZERO, ks1c1 * w0w0 + couple_s1 * w0w1];
+
+        let h_inv = h.inverse();
+        let free = h_inv.apply([-b[0] - g[0], -b[1] - g[1]]);
+
+        let [e0, e1] = free;
+        let gs_c0 = self.gs * c0;
+        let gs_s0 = self.gs * s0;
+        let rx = self.m2
+            * (self.l2 * (s1 * e0 + S::lit(2.0) * c1 * w0w1) - self.arm_length * w0w0 - gs_c0);
+        let ry =
+            self.m2 * (self.arm_length * e0 + self.l2 * (s1 * (w0w0 + w1w1) - c1 * e1) + gs_s0);
+        let rz = -self.m2 * (self.gc + self.l2 * (s1 * e1 + c1 * w1w1));
+        let ax = rx - self.m1 * (gs_c0 + self.l1 * w0w0);
+        let ay = ry + self.m1 * (self.l1 * e0 + gs_s0);
+        let az = rz - self.m1 * self.gc;
+        let normal = [
+            (ax * ax + ay * ay + az * az).sqrt(),
+            (rx * rx + ry * ry + rz * rz).sqrt(),
+        ];
+        Terms {
+            h,
+            h_inv,
+            b,
+            g,
+            dt_dq,
+            free,
+            normal,
+        }
+    }
+
+    fn energy(&self, q: [S; JOINTS], w: [S; JOINTS]) -> S {
+        let (s0, c0) = q[0].sin_cos();
+        let (s1, c1) = q[1].sin_cos();
+        let h00 = self.arm + self.j_y * s1 * s1 + self.j_z * c1 * c1;
+        let h01 = -self.couple * c1;
+        let kinetic = S::lit(0.5)
+            * (h00 * w[0] * w[0] + S::lit(2.0) * h01 * w[0] * w[1] + self.j_x * w[1] * w[1]);
+        kinetic - self.g_arm * c0 - self.g_s * s0 * s1 - self.g_c * c1
+    }
+
+    fn bounds(&self) -> Bounds<S> {
+        // det H / H22 and det H / H11 are smallest at θ1 = 0, where the coupling is largest.
+        let h00 = self.arm + self.j_z;
+        let det = h00 * self.j_x - self.couple * self.couple;
+        let g = (self.gs * self.gs + self.gc * self.gc).sqrt();
+        Bounds {
+            inertia: [det / self.j_x, det / h00],
+            weight: [(self.m1 + self.m2) * g, self.m2 * g],
+        }
+    }
+}

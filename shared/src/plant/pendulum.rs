@@ -1,0 +1,146 @@
+//! The simple pendulum: one joint, θ = 0 hanging.
+//!
+//! ```text
+//! J·θ̈ + m·g·l·sinθ·cosφ = −f(ω)        Fn = |reaction of the pivot|
+//! ```
+//!
+//! Only J and m·g·l matter for the motion; m alone sets the normal force. The joint's axis may be tilted by φ from the
+//! horizontal, which scales gravity in the plane of motion by cosφ.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Bounds, JOINTS, Plant, Sym2, Terms};
+use crate::range::{OutOfRange, check};
+use crate::scalar::Scalar;
+
+/// Mass, geometry and tilt.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// Mass m [kg].
+    pub mass: f32,
+    /// Pivot to centre of gravity l [m].
+    pub length: f32,
+    /// Inertia about the pivot J [kg·m²].
+    pub inertia: f32,
+    /// Tilt φ of the plane of motion from the vertical [rad].
+    pub tilt: f32,
+    /// Gravity g [m/s²].
+    pub gravity: f32,
+}
+
+impl Default for Config {
+    /// A 128 g rod of 0.316 m held at one end, as the pendulum link of paper 000.
+    fn default() -> Self {
+        Config {
+            mass: 0.128,
+            length: 0.158,
+            inertia: 4.26e-3,
+            tilt: 0.0,
+            gravity: 9.81,
+        }
+    }
+}
+
+impl Config {
+    /// The first field outside its allowed range, if any.
+    pub fn validate(&self) -> Result<(), OutOfRange> {
+        check("plant.pendulum.mass", self.mass, 1e-4, 1e3)?;
+        check("plant.pendulum.length", self.length, 1e-4, 100.0)?;
+        check("plant.pendulum.inertia", self.inertia, 1e-9, 1e4)?;
+        check(
+            "plant.pendulum.tilt",
+            self.tilt,
+            -core::f32::consts::PI,
+            core::f32::consts::PI,
+        )?;
+        check("plant.pendulum.gravity", self.gravity, 0.0, 100.0)
+    }
+}
+
+/// The plant with its constant groups computed once.
+#[derive(Clone, Copy, Debug)]
+pub struct Pendulum<S> {
+    j: S,
+    j_inv: S,
+    /// m·g·l·cosφ [N·m].
+    mgl: S,
+    /// m·l [kg·m], m·g·cosφ and m·g·sinφ [N].
+    ml: S,
+    mg_c: S,
+    mg_s: S,
+    mg: S,
+}
+
+impl<S: Scalar> Pendulum<S> {
+    pub fn new(c: &Config) -> Self {
+        let f = S::from_f32;
+        Self::from_values([
+            f(c.mass),
+            f(c.length),
+            f(c.inertia),
+            f(c.tilt),
+            f(c.gravity),
+        ])
+    }
+
+    /// From scalars, in the order of [`Config`]'s fields.
+    pub fn from_values([mass, length, inertia, tilt, gravity]: [S; 5]) -> Self {
+        let (sp, cp) = tilt.sin_cos();
+        Pendulum {
+            j: inertia,
+            j_inv: S::ONE / inertia,
+            mgl: mass * gravity * length * cp,
+            ml: mass * length,
+            mg_c: mass * gravity * cp,
+            mg_s: mass * gravity * sp,
+            mg: mass * gravity,
+        }
+    }
+}
+
+impl<S: Scalar> Plant<S> for Pendulum<S> {
+    const DOF: usize = 1;
+
+    #[inline(always)]
+    fn terms(&self, q: [S; JOINTS], w: [S; JOINTS]) -> Terms<S> {
+        let (s, c) = q[0].sin_cos();
+        let g0 = self.mgl * s;
+        let e0 = -g0 * self.j_inv;
+        // Reaction: along the rod, across it in the plane of motion, and out of the plane.
+        let radial = self.ml * w[0] * w[0] + self.mg_c * c;
+        let tangential = self.ml * e0 + self.mg_c * s;
+        let axial = self.mg_s;
+        Terms {
+            h: Sym2 {
+                a00: self.j,
+                a01: S::ZERO,
+                a11: S::ONE,
+            },
+            h_inv: Sym2 {
+                a00: self.j_inv,
+                a01: S::ZERO,
+                a11: S::ONE,
+            },
+            b: [S::ZERO; JOINTS],
+            g: [g0, S::ZERO],
+            dt_dq: [S::ZERO; JOINTS],
+            free: [e0, S::ZERO],
+            normal: [
+                (radial * radial + tangential * tangential + axial * axial).sqrt(),
+                S::ZERO,
+            ],
+        }
+    }
+
+    fn energy(&self, q: [S; JOINTS], w: [S; JOINTS]) -> S {
+        let (_, c) = q[0].sin_cos();
+        S::lit(0.5) * (self.j * w[0] * w[0] + w[1] * w[1]) - self.mgl * c
+    }
+
+    fn bounds(&self) -> Bounds<S> {
+        Bounds {
+            inertia: [self.j, S::ONE],
+            weight: [self.mg, S::ZERO],
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Every bit an observer remembers, as a flat sequence of 32-bit words.
+//!
+//! One list per type serves three users, so none can forget a field: the digest of each tick, the
+//! snapshots a replay starts from, and the name of the first differing field. No padding, no
+//! pointers: equal words mean equal behaviour.
+
+use core::fmt;
+
+use crate::rk4::Compensated;
+
+/// A value made of words. `S: State` lists its fields once, with [`impl_state!`].
+pub trait State: Sized {
+    /// Hand every word to `put`, in field order.
+    fn save(&self, put: &mut impl FnMut(u32));
+    /// Rebuild the value from the words [`State::save`] gave.
+    fn load(get: &mut impl FnMut() -> u32) -> Self;
+    /// Call `visit` once per word, in the same order, with the word's name.
+    fn names(path: &Path<'_>, visit: &mut dyn FnMut(&Path<'_>));
+}
+
+/// Where a word stands in the state, printed as `ekf.joint.p[3]`.
+pub enum Path<'a> {
+    Root,
+    Field(&'a Path<'a>, &'static str),
+    Index(&'a Path<'a>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Root => Ok(()),
+            Path::Field(Path::Root, name) => f.write_str(name),
+            Path::Field(parent, name) => write!(f, "{parent}.{name}"),
+            Path::Index(parent, i) => write!(f, "{parent}[{i}]"),
+        }
+    }
+}
+
+macro_rules! word_state {
+    ($t:ty, $to:expr, $from:expr) => {
+        impl State for $t {
+            #[inline(always)]
+            fn save(&self, put: &mut impl FnMut(u32)) {
+                put($to(*self));
+            }
+            #[inline(always)]
+            fn load(get: &mut impl FnMut() -> u32) -> Self {
+                $from(get())
+            }
+            fn names(path: &Path<'_>, visit: &mut dyn FnMut(&Path<'_>)) {
+                visit(path);
+            }
+        }
+    };
+}
+
+word_state!(u32, |x: u32| x, |w: u32| w);
+word_state!(i32, |x: i32| x as u32, |w: u32| w as i32);
+word_state!(u8, |x: u8| x as u32, |w: u32| w as u8);
+word_state!(u16, |x: u16| x as u32, |w: u32| w as u16);
+word_state!(bool, |x: bool| x as u32, |w: u32| w != 0);
+word_state!(f32, f32::to_bits, f32::from_bits);
+
+macro_rules! double_word_state {
+    ($t:ty, $to:expr, $from:expr) => {
+        impl State for $t {
+            #[inline(always)]
+            fn save(&self, put: &mut impl FnMut(u32)) {
+                let x: u64 = $to(*self);
+                put(x as u32);
+                put((x >> 32) as u32);
+            }
+            #[inline(always)]
+            fn load(get: &mut impl FnMut() -> u32) -> Self {
+                let low = get() as u64;
+                $from(low | (get() as u64) << 32)
+            }
+            fn names(path: &Path<'_>, visit: &mut dyn FnMut(&Path<'_>)) {
+                visit(&Path::Field(path, "low"));
+                visit(&Path::Field(path, "high"));
+            }
+        }
+    };
+}
+
+double_word_state!(u64, |x: u64| x, |w: u64| w);
+double_word_state!(i64, |x: i64| x as u64, |w: u64| w as i64);
+double_word_state!(f64, f64::to_bits, f64::from_bits);
+
+impl<T: State, const N: usize> State for [T; N] {
+    #[inline(always)]
+    fn save(&self, put: &mut impl FnMut(u32)) {
+        for x in self {
+            x.save(put);
+        }
+    }
+    #[inline(always)]
+    fn load(get: &mut impl FnMut() -> u32) -> Self {
+        core::array::from_fn(|_| T::load(get))
+    }
+    fn names(path: &Path<'_>, visit: &mut dyn FnMut(&Path<'_>)) {
+        for i in 0..N {
+            T::names(&Path::Index(path, i), visit);
+        }
+    }
+}
+
+impl<S: State> State for Compensated<S> {
+    #[inline(always)]
+    fn save(&self, put: &mut impl FnMut(u32)) {
+        self.0.save(put);
+    }
+    #[inline(always)]
+    fn load(get: &mut impl FnMut() -> u32) -> Self {
+        Compensated(S::load(get))
+    }
+    fn names(path: &Path<'_>, visit: &mut dyn FnMut(&Path<'_>)) {
+        S::names(path, visit);
+    }
+}
+
+/// Implement [`State`] for a struct by listing all its fields; a forgotten field does not compile.
+///
+/// `impl_state!(Tracker<S> { q, w })` or, without a parameter, `impl_state!(Unwrap { last, total })`.
+#[macro_export]
+macro_rules! impl_state {
+    ($t:ident $(<$s:ident>)? { $($f:ident),+ $(,)? }) => {
+        impl $(<$s: $crate::state::State>)? $crate::state::State for $t $(<$s>)? {
+            #[inline(always)]
+            fn save(&self, put: &mut impl FnMut(u32)) {
+                let Self { $($f),+ } = self;
+                $($crate::state::State::save($f, put);)+
+            }
+            #[inline(always)]
+            fn load(get: &mut impl FnMut() -> u32) -> Self {
+                Self { $($f: $crate::state::State::load(get)),+ }
+            }
+            fn names(path: &$crate::state::Path<'_>, visit: &mut dyn FnMut(&$crate::state::Path<'_>)) {
+                // The closures only carry the field's type to `names`; they are never called.
+                fn names_of<O, T: $crate::state::State>(
+                    _: fn(&O) -> &T,
+                    path: &$crate::state::Path<'_>,
+                    visit: &mut dyn FnMut(&$crate::state::Path<'_>),
+                ) {
+                    T::names(path, visit);
+                }
+                $(names_of(|x: &Self| &x.$f, &$crate::state::Path::Field(path, stringify!($f)), visit);)+
+            }
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{format, string::String, vec::Vec};
+
+    struct Pair<S> {
+        a: [S; 2],
+        b: Compensated<S>,
+        n: u64,
+    }
+    impl_state!(Pair<S> { a, b, n });
+
+    #[test]
+    fn words_names_and_values_agree() {
+        let x = Pair {
+            a: [1.5f32, -0.0],
+            b: Compensated(2.0),
+            n: 0x1_0000_0002,
+        };
+        let mut words = Vec::new();
+        x.save(&mut |w| words.push(w));
+        assert_eq!(words, [0x3fc0_0000, 0x8000_0000, 0x4000_0000, 2, 1]);
+        let mut names: Vec<String> = Vec::new();
+        Pair::<f32>::names(&Path::Root, &mut |p| names.push(format!("{p}")));
+        assert_eq!(names, ["a[0]", "a[1]", "b", "n.low", "n.high"]);
+        let mut it = words.iter().copied();
+        let y = Pair::<f32>::load(&mut || it.next().unwrap());
+        let mut again = Vec::new();
+        y.save(&mut |w| again.push(w));
+        assert_eq!(again, words);
+    }
+}
