@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Only J and m·g·l matter for the motion; m alone sets the normal force. The joint's axis may be tilted by φ from the
-//! horizontal, which scales gravity in the plane of motion by cosφ.
+//! horizontal, which scales gravity in the plane of motion by cosφ. A preloaded bearing, whose friction does not
+//! feel the reaction, is described by its constant load: Fn = load.
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,8 @@ pub struct Config {
     pub tilt: f32,
     /// Gravity g [m/s²].
     pub gravity: f32,
+    /// Constant normal force of a preloaded bearing [N]; 0: Fn is the reaction of the pivot.
+    pub load: f32,
 }
 
 impl Default for Config {
@@ -37,6 +40,7 @@ impl Default for Config {
             inertia: 4.26e-3,
             tilt: 0.0,
             gravity: 9.81,
+            load: 0.0,
         }
     }
 }
@@ -53,7 +57,8 @@ impl Config {
             -core::f32::consts::PI,
             core::f32::consts::PI,
         )?;
-        check("plant.pendulum.gravity", self.gravity, 0.0, 100.0)
+        check("plant.pendulum.gravity", self.gravity, 0.0, 100.0)?;
+        check("plant.pendulum.load", self.load, 0.0, 1e6)
     }
 }
 
@@ -69,6 +74,7 @@ pub struct Pendulum<S> {
     mg_c: S,
     mg_s: S,
     mg: S,
+    load: S,
 }
 
 impl<S: Scalar> Pendulum<S> {
@@ -80,11 +86,12 @@ impl<S: Scalar> Pendulum<S> {
             f(c.inertia),
             f(c.tilt),
             f(c.gravity),
+            f(c.load),
         ])
     }
 
     /// From scalars, in the order of [`Config`]'s fields.
-    pub fn from_values([mass, length, inertia, tilt, gravity]: [S; 5]) -> Self {
+    pub fn from_values([mass, length, inertia, tilt, gravity, load]: [S; 6]) -> Self {
         let (sp, cp) = tilt.sin_cos();
         Pendulum {
             j: inertia,
@@ -94,7 +101,18 @@ impl<S: Scalar> Pendulum<S> {
             mg_c: mass * gravity * cp,
             mg_s: mass * gravity * sp,
             mg: mass * gravity,
+            load,
         }
+    }
+
+    /// |reaction of the pivot| [N] at velocity `w` and frictionless acceleration `e0`.
+    #[inline(always)]
+    fn reaction(&self, w: S, e0: S, s: S, c: S) -> S {
+        // Along the rod, across it in the plane of motion, and out of the plane.
+        let radial = self.ml * w * w + self.mg_c * c;
+        let tangential = self.ml * e0 + self.mg_c * s;
+        let axial = self.mg_s;
+        (radial * radial + tangential * tangential + axial * axial).sqrt()
     }
 }
 
@@ -106,10 +124,11 @@ impl<S: Scalar> Plant<S> for Pendulum<S> {
         let (s, c) = q[0].sin_cos();
         let g0 = self.mgl * s;
         let e0 = -g0 * self.j_inv;
-        // Reaction: along the rod, across it in the plane of motion, and out of the plane.
-        let radial = self.ml * w[0] * w[0] + self.mg_c * c;
-        let tangential = self.ml * e0 + self.mg_c * s;
-        let axial = self.mg_s;
+        let normal = if self.load > S::ZERO {
+            self.load
+        } else {
+            self.reaction(w[0], e0, s, c)
+        };
         Terms {
             h: Sym2 {
                 a00: self.j,
@@ -125,10 +144,7 @@ impl<S: Scalar> Plant<S> for Pendulum<S> {
             g: [g0, S::ZERO],
             dt_dq: [S::ZERO; JOINTS],
             free: [e0, S::ZERO],
-            normal: [
-                (radial * radial + tangential * tangential + axial * axial).sqrt(),
-                S::ZERO,
-            ],
+            normal: [normal, S::ZERO],
         }
     }
 
@@ -140,7 +156,32 @@ impl<S: Scalar> Plant<S> for Pendulum<S> {
     fn bounds(&self) -> Bounds<S> {
         Bounds {
             inertia: [self.j, S::ONE],
-            weight: [self.mg, S::ZERO],
+            weight: [
+                if self.load > S::ZERO {
+                    self.load
+                } else {
+                    self.mg
+                },
+                S::ZERO,
+            ],
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preloaded_bearing_has_constant_normal_force_and_the_same_motion() {
+        let free = Pendulum::<f64>::new(&Config::default());
+        let loaded = Pendulum::<f64>::new(&Config {
+            load: 2.5,
+            ..Config::default()
+        });
+        let (q, w) = ([1.1, 0.0], [3.0, 0.0]);
+        assert_eq!(loaded.terms(q, w).normal[0], 2.5);
+        assert_eq!(loaded.terms(q, w).free, free.terms(q, w).free);
+        assert!(free.terms(q, w).normal[0] != 2.5);
     }
 }
