@@ -1,0 +1,32 @@
+//! The command line: one file per subcommand, each with its arguments, its manual and `run`.
+//!
+//! To add a command: write `command/name.rs` with `pub struct Args` (clap) and
+//! `pub fn run(args: Args) -> anyhow::Result<Exit>`, add it to [`Command`] and to [`Cli::run`].
+//! Results go to standard output (JSON with `--json`), progress and notes to standard error.
+
+use clap::{Parser, Subcommand};
+
+use crate::exit::{self, Exit};
+
+pub mod completions;
+
+/// Identify the friction of a tilted Furuta pendulum: capture, replay bit for bit, identify, report.
+#[derive(Debug, Parser)]
+#[command(name = "stribeck", version, about, max_term_width = 100, after_help = exit::HELP)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Completions(completions::Args),
+}
+
+impl Cli {
+    pub fn run(self) -> anyhow::Result<Exit> {
+        match self.command {
+            Command::Completions(args) => completions::run(args),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Errors a user can meet: what was expected, what was found, and what to do about it.
+//!
+//! Library functions return [`Error`]; commands add context with `anyhow`; [`report`] prints the
+//! whole chain once, on standard error, with the way out on its own `help:` line.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::exit::Exit;
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("cannot read {}", path.display())]
+    Read { path: PathBuf, source: io::Error },
+    #[error("cannot write {}", path.display())]
+    Write { path: PathBuf, source: io::Error },
+    /// A file, configuration or record whose content is not valid. `help` says what to do.
+    #[error("{what}")]
+    Invalid { what: String, help: String },
+    /// The source of frames cannot be opened or went away.
+    #[error("{what}")]
+    Source { what: String, help: String },
+    /// The log is sound but must not be used for what was asked.
+    #[error("{what}")]
+    Refused { what: String, help: String },
+}
+
+impl Error {
+    pub fn read(path: &Path, source: io::Error) -> Self {
+        Error::Read {
+            path: path.into(),
+            source,
+        }
+    }
+
+    pub fn write(path: &Path, source: io::Error) -> Self {
+        Error::Write {
+            path: path.into(),
+            source,
+        }
+    }
+
+    pub fn invalid(what: impl Into<String>, help: impl Into<String>) -> Self {
+        Error::Invalid {
+            what: what.into(),
+            help: help.into(),
+        }
+    }
+
+    pub fn source(what: impl Into<String>, help: impl Into<String>) -> Self {
+        Error::Source {
+            what: what.into(),
+            help: help.into(),
+        }
+    }
+
+    pub fn refused(what: impl Into<String>, help: impl Into<String>) -> Self {
+        Error::Refused {
+            what: what.into(),
+            help: help.into(),
+        }
+    }
+
+    /// The way out, if there is one worth printing.
+    pub fn help(&self) -> Option<&str> {
+        match self {
+            Error::Read { source, .. } => match source.kind() {
+                io::ErrorKind::NotFound => Some("check the path; logs end in .mcap by convention"),
+                io::ErrorKind::PermissionDenied => {
+                    Some("the file exists but may not be read: check its owner and mode")
+                }
+                _ => None,
+            },
+            Error::Write { source, .. } => match source.kind() {
+                io::ErrorKind::StorageFull => Some(
+                    "free some space or write elsewhere with -o; what was written before is readable",
+                ),
+                io::ErrorKind::PermissionDenied => {
+                    Some("the folder may not be written to: choose another with -o")
+                }
+                io::ErrorKind::NotFound => {
+                    Some("the folder does not exist: create it or choose another with -o")
+                }
+                _ => None,
+            },
+            Error::Invalid { help, .. }
+            | Error::Source { help, .. }
+            | Error::Refused { help, .. } => Some(help),
+        }
+    }
+
+    pub fn exit(&self) -> Exit {
+        match self {
+            Error::Read { .. } | Error::Source { .. } => Exit::NoSource,
+            Error::Write { .. } => Exit::Failure,
+            Error::Invalid { .. } => Exit::Invalid,
+            Error::Refused { .. } => Exit::Nothing,
+        }
+    }
+}
+
+/// Print an error with its causes and the way out; returns the exit code.
+pub fn report(error: &anyhow::Error) -> Exit {
+    eprintln!("error: {error}");
+    for cause in error.chain().skip(1) {
+        eprintln!("  because: {cause}");
+    }
+    let known = error.chain().find_map(|e| e.downcast_ref::<Error>());
+    if let Some(help) = known.and_then(Error::help) {
+        eprintln!("  help: {help}");
+    }
+    known.map_or(Exit::Failure, Error::exit)
+}

@@ -1,0 +1,15 @@
+//! The host side of stribeck, as a library: commands print, everything else returns data.
+//!
+//! ```text
+//! source (usb, pty, sim, file) → frames → log (MCAP) → replay (bits equal?) / identify → report
+//! ```
+//!
+//! The `stribeck` program is a thin shell around [`command`]; tests and other tools use the modules
+//! below it directly.
+#![forbid(unsafe_code)]
+
+pub mod command;
+pub mod error;
+pub mod exit;
+
+pub use error::Error;
