@@ -3,6 +3,7 @@
 //! ```text
 //! cargo run --release -p stribeck-core --example ulp_sweep            every f32, some minutes on two cores
 //! cargo run --release -p stribeck-core --example ulp_sweep -- 1009    every 1009th f32, seconds
+//! cargo run --release -p stribeck-core --example ulp_sweep -- 1 tanh  one function
 //! ```
 //!
 //! f32: every argument in the interval, both signs, against the f64 function; symmetry and monotonicity are checked on the way.
@@ -24,18 +25,24 @@ const CHUNK: u32 = 1 << 22;
 const SAMPLES_64: usize = 200_000;
 
 fn main() -> ExitCode {
-    let stride = match std::env::args().nth(1).map(|s| s.parse()) {
+    let mut arguments = std::env::args().skip(1);
+    let stride = match arguments.next().map(|text| text.parse()) {
         None => 1,
         Some(Ok(stride)) if stride > 0 => stride,
         Some(_) => {
-            eprintln!("expected: ulp_sweep [stride ≥ 1]");
+            eprintln!("expected: ulp_sweep [stride ≥ 1 [function]]");
             return ExitCode::from(2);
         }
+    };
+    let only = arguments.next();
+    let wanted = |name: &str| {
+        only.as_ref()
+            .is_none_or(|only| name.starts_with(only.as_str()))
     };
     let mut good = true;
     println!("| f32 function | interval of |x| | arguments | max error [ulp] | at x | faults |");
     println!("|---|---|---|---|---|---|");
-    for case in &CASES {
+    for case in CASES.iter().filter(|case| wanted(case.name)) {
         let found = sweep(case, stride);
         let [low, high] = case.interval;
         println!(
@@ -47,7 +54,7 @@ fn main() -> ExitCode {
     println!();
     println!("| f64 function | log2 of |x| | samples | max error [ulp] | at x |");
     println!("|---|---|---|---|---|");
-    for case in &CASES_64 {
+    for case in CASES_64.iter().filter(|case| wanted(case.name)) {
         let samples = SAMPLES_64.div_ceil(stride);
         let (ulp, at) = case.measure(samples, 1);
         let [low, high] = case.log2_interval;

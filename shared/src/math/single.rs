@@ -203,43 +203,41 @@ pub fn tanh_f32(x: f32) -> f32 {
 /// √x, correctly rounded, by Newton steps and an exact integer test: the same bits as a square-root instruction.
 #[inline]
 pub fn sqrt_newton_f32(x: f32) -> f32 {
-    const MIN_NORMAL: f32 = f32::MIN_POSITIVE;
-    if !(x > 0.0 && x < f32::INFINITY) {
-        return if x >= 0.0 { x } else { f32::NAN };
-    }
-    // subnormals are lifted by 2²⁴, so the root by 2¹²
-    let (x, lift) = if x < MIN_NORMAL {
-        (x * 16_777_216.0, 12 << 23)
-    } else {
-        (x, 0)
-    };
-    // x = m·4ʰ, 1 ≤ m < 4; `odd` = 1 for m ≥ 2
+    const NORMAL: u32 = 0x0080_0000; // bits of the smallest normal f32, and the implicit bit of a mantissa
     let bits = x.to_bits();
-    let odd = (bits >> 23).wrapping_sub(127) & 1;
-    let m_bits = (bits & 0x007f_ffff) | ((127 + odd) << 23);
-    let m = f32::from_bits(m_bits);
-    // y → 1/√m (3.4 %, 1.8e-3, 4.7e-6), then s → √m within one ulp
-    let h = 0.5 * m;
-    let y = f32::from_bits(0x5f37_59df_u32.wrapping_sub(m_bits >> 1));
-    let y = y * (1.5 - h * y * y);
-    let y = y * (1.5 - h * y * y);
-    let s = m * y;
-    let s = s + (0.5 * y) * (m - s * s);
-    // With root = s·2²³ as an integer, remainder = m·2⁴⁶ − root² fits 32 bits; the nearest root has −root < remainder ≤ root.
-    let s_bits = s.to_bits();
-    let root = s_bits.wrapping_sub(0x3f00_0000); // holds for s = 2 too
-    let square = ((m_bits & 0x007f_ffff) | 0x0080_0000) << 23 << odd;
+    if bits.wrapping_sub(NORMAL) >= f32::INFINITY.to_bits() - NORMAL {
+        return sqrt_special(x);
+    }
+    // y → 1/√x (3.4 %, 1.8e-3, 4.7e-6), then s → √x within one ulp
+    let h = 0.5 * x;
+    let y = f32::from_bits(0x5f37_59df_u32.wrapping_sub(bits >> 1));
+    let y = y * (1.5 - (h * y) * y);
+    let y = y * (1.5 - (h * y) * y);
+    let s = x * y;
+    let s = s + y * (h - (0.5 * s) * s);
+    // x = m·4ⁿ, 1 ≤ m < 4, `odd` = 1 for m ≥ 2. With root = s/2ⁿ·2²³ as an integer, remainder = m·2⁴⁶ − root² fits 32 bits;
+    // the nearest root has −root < remainder ≤ root.
+    let two_n = ((bits >> 1) + 0x1fc0_0000) & 0xff80_0000; // bits of 2ⁿ
+    let odd = ((bits >> 23) + 1) & 1;
+    let square = ((bits & 0x007f_ffff) | NORMAL) << 23 << odd;
+    let root = s.to_bits().wrapping_sub(two_n).wrapping_add(NORMAL);
     let remainder = square.wrapping_sub(root.wrapping_mul(root)) as i32;
     let up = u32::from(remainder > root as i32);
-    let down = u32::from(remainder <= -(root as i32));
-    let half_exponent = (bits.wrapping_sub(m_bits) as i32 >> 1) as u32;
-    f32::from_bits(
-        s_bits
-            .wrapping_add(up)
-            .wrapping_sub(down)
-            .wrapping_add(half_exponent)
-            .wrapping_sub(lift),
-    )
+    let down = u32::from(remainder <= (root as i32).wrapping_neg());
+    f32::from_bits(s.to_bits().wrapping_add(up).wrapping_sub(down))
+}
+
+/// √x of everything that is not a positive normal number.
+#[cold]
+#[inline(never)]
+fn sqrt_special(x: f32) -> f32 {
+    if x > 0.0 && x < f32::MIN_POSITIVE {
+        sqrt_newton_f32(x * 16_777_216.0) * (1.0 / 4096.0) // 2²⁴ in, 2⁻¹² out, both exact
+    } else if x >= 0.0 {
+        x // ±0, ∞
+    } else {
+        f32::NAN
+    }
 }
 
 /// Natural logarithm. ln 0 = −∞, negative x gives NaN.
