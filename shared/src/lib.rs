@@ -15,6 +15,7 @@
 extern crate std;
 
 pub mod dual;
+pub mod ekf;
 pub mod friction;
 pub mod math;
 pub mod plant;
