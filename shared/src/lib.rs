@@ -16,10 +16,16 @@ extern crate std;
 
 pub mod dual;
 pub mod ekf;
+pub mod encoder;
 pub mod friction;
 pub mod math;
+pub mod nussbaum;
 pub mod plant;
 pub mod range;
 pub mod rk4;
 pub mod scalar;
+pub mod sim;
 pub mod state;
+pub mod stiffness;
+pub mod tracker;
+pub mod uas;

@@ -1,0 +1,246 @@
+//! The simulated bench: a pendulum in f64 seen only through two encoders.
+//!
+//! [`Truth`] integrates the plant with its friction (RK4, several substeps per tick); [`Bench`] adds what
+//! the device sees: counts, rounded down, with optional white noise, wrapped to the counter's width. Used by
+//! tests, the study, the native twin, the host and the virtual bench, so all of them swing the same pendulum.
+//!
+//! Deterministic: the noise comes from a seeded generator and all functions from [`crate::math`]. It is not
+//! part of any observer and never runs on the chip.
+
+use crate::friction::Friction;
+use crate::math;
+use crate::plant::{self, AnyPlant, JOINTS, Plant, PlantConfig};
+use crate::rk4;
+use crate::scalar::Scalar;
+
+/// "Actual value" of paper 000 Table 3, per joint: μd [m], μs [m], μv [N·m·s], vt [rad/s], Fnt [N].
+pub const REFERENCE_FRICTION: [[f64; 5]; JOINTS] = [
+    [5e-4, 6e-4, 2.5e-4, 5e-3, 1e-2],
+    [6e-4, 7e-4, 2.5e-4, 5e-3, 1e-2],
+];
+
+/// Start angles of the reference run (paper 000 §IV-A): 0° and 120°, at rest [rad].
+pub const REFERENCE_START: [f64; JOINTS] = [0.0, 2.0 * core::f64::consts::PI / 3.0];
+
+/// Length of the reference run [ticks of 0.1 ms]: 35 s.
+pub const REFERENCE_TICKS: u32 = 350_000;
+
+/// Encoders of the paper's rig, and the default everywhere.
+pub const COUNTS_PER_REV: u32 = 40_000;
+
+/// The true pendulum.
+#[derive(Clone, Copy, Debug)]
+pub struct Truth {
+    plant: AnyPlant<f64>,
+    friction: [Friction<f64>; JOINTS],
+    /// Angles [rad].
+    pub q: [f64; JOINTS],
+    /// Velocities [rad/s].
+    pub w: [f64; JOINTS],
+    substep_s: f64,
+    substeps: u32,
+}
+
+impl Truth {
+    /// At rest at `q` [rad]; every [`Truth::step`] covers `dt_s` in `substeps` RK4 steps.
+    pub fn new(
+        plant: &PlantConfig,
+        friction: [Friction<f64>; JOINTS],
+        q: [f64; JOINTS],
+        dt_s: f64,
+        substeps: u32,
+    ) -> Self {
+        let substeps = substeps.max(1);
+        Truth {
+            plant: plant.build(),
+            friction,
+            q,
+            w: [0.0; JOINTS],
+            substep_s: dt_s / substeps as f64,
+            substeps,
+        }
+    }
+
+    /// One tick further.
+    pub fn step(&mut self) {
+        let mut y = [self.q[0], self.q[1], self.w[0], self.w[1]];
+        for _ in 0..self.substeps {
+            y = rk4::step(&y, self.substep_s, |y| {
+                plant::passive(&self.plant, &self.friction, y)
+            });
+        }
+        self.q = [y[0], y[1]];
+        self.w = [y[2], y[3]];
+    }
+
+    /// Total energy [J].
+    pub fn energy(&self) -> f64 {
+        self.plant.energy(self.q, self.w)
+    }
+}
+
+/// How one simulated encoder turns an angle into a hardware counter value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Encoder {
+    pub counts_per_rev: u32,
+    /// Width of the counter [bits], 16 or 32.
+    pub counter_bits: u8,
+    /// A/B swapped: the counter runs against the angle.
+    pub reversed: bool,
+    /// Counter value at angle zero.
+    pub offset: u32,
+    /// Standard deviation of the white noise added before rounding [counts].
+    pub noise_counts: f64,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Encoder {
+            counts_per_rev: COUNTS_PER_REV,
+            counter_bits: 32,
+            reversed: false,
+            offset: 0,
+            noise_counts: 0.0,
+        }
+    }
+}
+
+impl Encoder {
+    /// The counter at angle `q` [rad] with `noise` standard deviations of noise.
+    pub fn read(&self, q: f64, noise: f64) -> u32 {
+        let counts = q * (self.counts_per_rev as f64 / (2.0 * core::f64::consts::PI));
+        let exact = floor(counts + noise * self.noise_counts);
+        let counted = if self.reversed { -exact } else { exact };
+        let wrapped = self.offset.wrapping_add(counted as i64 as u32);
+        if self.counter_bits == 16 {
+            wrapped & 0xffff
+        } else {
+            wrapped
+        }
+    }
+}
+
+/// What happened in one tick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// True angles [rad] and velocities [rad/s] at the tick.
+    pub q: [f64; JOINTS],
+    pub w: [f64; JOINTS],
+    /// What the two hardware counters show.
+    pub counts: [u32; JOINTS],
+}
+
+/// The pendulum behind its encoders: an endless iterator of [`Sample`]s, the first at time zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Bench {
+    pub truth: Truth,
+    pub encoders: [Encoder; JOINTS],
+    rng: Rng,
+    held_ticks: u32,
+}
+
+impl Bench {
+    pub fn new(truth: Truth, encoders: [Encoder; JOINTS], seed: u64) -> Self {
+        Bench {
+            truth,
+            encoders,
+            rng: Rng::new(seed),
+            held_ticks: 0,
+        }
+    }
+
+    /// The reference run: Table 3's truth on the rig of Table 1 at 45° tilt, 10 kHz, from 0° and 120°.
+    pub fn reference(noise_counts: f64, seed: u64) -> Self {
+        let truth = Truth::new(
+            &PlantConfig::Furuta(Default::default()),
+            REFERENCE_FRICTION.map(Friction::brown_mcphee),
+            REFERENCE_START,
+            1e-4,
+            2,
+        );
+        let encoder = Encoder {
+            noise_counts,
+            ..Default::default()
+        };
+        Self::new(truth, [encoder; JOINTS], seed)
+    }
+
+    /// Take the pendulum by hand: put it at rest at `q` [rad] and let go after `ticks`.
+    pub fn hold(&mut self, q: [f64; JOINTS], ticks: u32) {
+        self.truth.q = q;
+        self.truth.w = [0.0; JOINTS];
+        self.held_ticks = ticks;
+    }
+
+    /// This tick's sample; then the pendulum moves on to the next tick.
+    pub fn tick(&mut self) -> Sample {
+        let mut counts = [0; JOINTS];
+        for ((count, encoder), q) in counts.iter_mut().zip(&self.encoders).zip(self.truth.q) {
+            let noise = if encoder.noise_counts > 0.0 {
+                self.rng.normal()
+            } else {
+                0.0
+            };
+            *count = encoder.read(q, noise);
+        }
+        let sample = Sample {
+            q: self.truth.q,
+            w: self.truth.w,
+            counts,
+        };
+        if self.held_ticks > 0 {
+            self.held_ticks -= 1;
+        } else {
+            self.truth.step();
+        }
+        sample
+    }
+}
+
+impl Iterator for Bench {
+    type Item = Sample;
+    fn next(&mut self) -> Option<Sample> {
+        Some(self.tick())
+    }
+}
+
+/// SplitMix64: eight bytes of state, any seed is good.
+#[derive(Clone, Copy, Debug)]
+pub struct Rng(u64);
+
+impl Rng {
+    pub fn new(seed: u64) -> Self {
+        Rng(seed)
+    }
+
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// Uniform in (0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        ((self.bits() >> 11) as f64 + 0.5) * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// Uniform in (low, high).
+    pub fn within(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.uniform()
+    }
+
+    /// Standard normal (Box–Muller).
+    pub fn normal(&mut self) -> f64 {
+        let radius = math::sqrt_f64(-2.0 * math::ln_f64(self.uniform()));
+        let (_, cos) = (2.0 * core::f64::consts::PI * self.uniform()).sin_cos();
+        radius * cos
+    }
+}
+
+/// Largest integer ≤ x, for |x| < 2⁶².
+fn floor(x: f64) -> f64 {
+    let t = x as i64 as f64;
+    if t > x { t - 1.0 } else { t }
+}

@@ -1,0 +1,395 @@
+//! The universal adaptive stabiliser (UAS) observer of paper 000 §III.
+//!
+//! ```text
+//! Ĥ·q̂̈ + B̂ + Ĝ = −f̂(ω̂; ẑ) + Ĥ·N(k)·e,   e = ω − ω̂,   k̇ = |e|²,   k(0) = k0 > 0
+//! ẑ̇n = (γ + λu,n·(zu,n − ẑn) + λl,n·(zl,n − ẑn))·|e|,   n = 1…10
+//! ```
+//!
+//! ẑ = (μd, μs, μv, vt, Fnt) of joint 0, then of joint 1. **The parameter law contains no measurement except |e|**:
+//! with Λ = λu + λl and z* = (γ + λu·zu + λl·zl)/Λ it is ẑ̇ = Λ·(z* − ẑ)·|e|, so ẑ = z* + (ẑ(0) − z*)·e^(−Λ∫|e|dt) on any
+//! record. The state observer is sound; its parameters are a prior on its way to [`Config::fixed_point`].
+//!
+//! Modes. *Paper*: exactly the equations above. *Bench*: the same with three changes that let it run for ever on counts:
+//! the dead zone k̇ = max(|e| − ε, 0)² (and the same excess in the parameter law), so that noise does not wind
+//! up the gain; ω from the [`crate::tracker`]; and q̂̇ = ω̂ + β·(q − q̂): the paper's q̂ is never compared with q, so any
+//! past velocity error stays in it for ever. The correction enters below the velocity loop (a cascade), so the
+//! UAS part keeps its form and any β > 0 is stable.
+//!
+//! Time: [`Uas::start`] is tick 0, the n-th [`Uas::step`] brings the state to tick n, using the measurement of that tick
+//! over the whole step. One RK4 step with four model evaluations on (q̂, ω̂, k, ∫|e|dt). The parameters ride along as a function
+//! of ∫|e|dt, the exact solution of their linear law: ten numbers for the price of one, and no stall in f32.
+//!
+//! Anything not finite or a gain beyond `gain_max` is a counted fault and restarts the observer at the measured angles.
+
+use serde::{Deserialize, Serialize};
+
+use crate::friction::Friction;
+use crate::impl_state;
+use crate::nussbaum::{self, Expansion, Function};
+use crate::plant::{self, AnyPlant, JOINTS, Plant, PlantConfig};
+use crate::range::{OutOfRange, check};
+use crate::rk4::{self, Compensated};
+use crate::scalar::Scalar;
+use crate::stiffness::Limit;
+use crate::tracker::{self, Gains, Tracker};
+
+/// Parameters of the friction model: five per joint.
+pub const PARAMETERS: usize = 5 * JOINTS;
+
+/// As printed, or able to run on a bench; see the module header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Mode {
+    Paper,
+    Bench,
+}
+
+/// Prior of one parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bound {
+    /// ẑ(0).
+    pub initial: f32,
+    /// zl and zu.
+    pub lower: f32,
+    pub upper: f32,
+    /// Confidence in either bound, λl and λu [1/rad].
+    pub lambda_lower: f32,
+    pub lambda_upper: f32,
+}
+
+impl Bound {
+    /// Table 2's row for one parameter: zl = 2.22e-16, λl = 50, λu = 1.
+    const fn table2(initial: f32, upper: f32) -> Self {
+        Bound {
+            initial,
+            lower: 2.22e-16,
+            upper,
+            lambda_lower: 50.0,
+            lambda_upper: 1.0,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    pub mode: Mode,
+    /// Which N(k).
+    pub nussbaum: nussbaum::Kind,
+    /// λ of the Mittag-Leffler function.
+    pub lambda: f32,
+    /// k(0).
+    pub k0: f32,
+    /// γ; one number for parameters of different units, as printed.
+    pub gamma: f32,
+    /// Dead zone ε of bench mode [rad/s].
+    pub dead_zone: f32,
+    /// Angle correction β of bench mode [1/s].
+    pub angle_rate: f32,
+    /// |N(k)| beyond this restarts the observer [1/s].
+    pub gain_max: f32,
+    /// Prior of (μd, μs, μv, vt, Fnt) of joint 0, then of joint 1.
+    pub bounds: [Bound; PARAMETERS],
+}
+
+impl Config {
+    /// Paper 000: Table 2's bounds, Table 4's initial guesses, λ = 1, γ = .00533. k0 is not printed; .1 is ours.
+    pub const fn paper() -> Self {
+        Config {
+            mode: Mode::Paper,
+            nussbaum: nussbaum::Kind::MittagLeffler,
+            lambda: 1.0,
+            k0: 0.1,
+            gamma: 0.00533,
+            dead_zone: 0.0,
+            angle_rate: 0.0,
+            gain_max: 1000.0,
+            bounds: [
+                Bound::table2(1.090e-2, 0.075),
+                Bound::table2(8.239e-3, 0.075),
+                Bound::table2(4.971e-3, 0.01),
+                Bound::table2(2.726e-3, 0.01),
+                Bound::table2(1.297e-2, 0.1),
+                Bound::table2(1.957e-2, 0.15),
+                Bound::table2(1.796e-2, 0.151),
+                Bound::table2(1.607e-2, 0.01),
+                Bound::table2(1.342e-2, 0.01),
+                Bound::table2(9.213e-3, 0.1),
+            ],
+        }
+    }
+
+    /// (γ + λu·zu + λl·zl)/(λu + λl): where the parameters end on every record.
+    pub fn fixed_point(&self) -> [f32; PARAMETERS] {
+        self.bounds.map(|b| {
+            (self.gamma + b.lambda_upper * b.upper + b.lambda_lower * b.lower)
+                / (b.lambda_upper + b.lambda_lower)
+        })
+    }
+
+    /// The first field outside its allowed range, if any.
+    pub fn validate(&self) -> Result<(), OutOfRange> {
+        check("uas.lambda", self.lambda, 1e-6, 1e6)?;
+        check("uas.k0", self.k0, 1e-6, 50.0)?;
+        check("uas.gamma", self.gamma, 0.0, 1e3)?;
+        check("uas.dead_zone", self.dead_zone, 0.0, 1e3)?;
+        check("uas.angle_rate", self.angle_rate, 0.0, 1e3)?;
+        check("uas.gain_max", self.gain_max, 1e-3, 1e4)?;
+        for b in &self.bounds {
+            check("uas.bounds.initial", b.initial, 1e-12, 1e6)?;
+            check("uas.bounds.lower", b.lower, 0.0, 1e6)?;
+            check("uas.bounds.upper", b.upper, 1e-12, 1e6)?;
+            check("uas.bounds.lambda_lower", b.lambda_lower, 1e-6, 1e6)?;
+            check("uas.bounds.lambda_upper", b.lambda_upper, 1e-6, 1e6)?;
+        }
+        Ok(())
+    }
+}
+
+impl Default for Config {
+    /// Bench mode. k starts in the first positive lobe after the sign search (N(6) = 6.2/s), and vt is held where a
+    /// 10 kHz step can follow it; everything else as [`Config::paper`].
+    fn default() -> Self {
+        let paper = Self::paper();
+        let mut bounds = paper.bounds;
+        for (n, b) in bounds.iter_mut().enumerate() {
+            if n % 5 == 3 {
+                *b = Bound::table2(1e-2, 0.5);
+            }
+        }
+        Config {
+            mode: Mode::Bench,
+            k0: 6.0,
+            dead_zone: 0.2,
+            angle_rate: 20.0,
+            bounds,
+            ..paper
+        }
+    }
+}
+
+/// The observer, built from configuration: never changes while it runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Uas<S> {
+    plant: AnyPlant<S>,
+    dt: S,
+    gains: Gains<S>,
+    nussbaum: Function<S>,
+    limit: Limit<S>,
+    k0: S,
+    dead_zone: S,
+    angle_rate: S,
+    gain_max: S,
+    initial: [S; PARAMETERS],
+    /// γ + λu·zu + λl·zl.
+    source: [S; PARAMETERS],
+    /// Λ = λu + λl.
+    decay: [S; PARAMETERS],
+}
+
+/// Everything the observer remembers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State<S> {
+    /// Estimated angles q̂ [rad] and velocities ω̂ [rad/s].
+    pub q: [S; JOINTS],
+    q_lost: [Compensated<S>; JOINTS],
+    pub w: [S; JOINTS],
+    /// Parameters ẑ: (μd, μs, μv, vt, Fnt) of joint 0, then of joint 1.
+    pub z: [S; PARAMETERS],
+    z_lost: [Compensated<S>; PARAMETERS],
+    /// k, and N(k) [1/s].
+    pub k: S,
+    k_lost: Compensated<S>,
+    pub gain: S,
+    /// |e| [rad/s] after the last step.
+    pub error: S,
+    pub trackers: [Tracker<S>; JOINTS],
+    /// Restarts by the guard.
+    pub restarts: u32,
+    /// Steps in which a friction parameter was too stiff for the step and was limited in the model (ẑ itself keeps its law).
+    pub floored: u32,
+}
+impl_state!(State<S> {
+    q, q_lost, w, z, z_lost, k, k_lost, gain, error, trackers, restarts, floored
+});
+
+impl<S: Scalar> Uas<S> {
+    pub fn new(plant: &PlantConfig, cfg: &Config, tracker: &tracker::Config, dt_s: S) -> Self {
+        let plant: AnyPlant<S> = plant.build();
+        let bench = cfg.mode == Mode::Bench;
+        let only_bench = |x: f32| S::from_f32(if bench { x } else { 0.0 });
+        Uas {
+            dt: dt_s,
+            gains: Gains::new(tracker, dt_s),
+            nussbaum: Function::new(cfg.nussbaum, cfg.lambda),
+            limit: Limit::new(&plant.bounds(), dt_s),
+            plant,
+            k0: S::from_f32(cfg.k0),
+            dead_zone: only_bench(cfg.dead_zone),
+            angle_rate: only_bench(cfg.angle_rate),
+            // N·dt ≤ 1 keeps RK4 stable whatever the configuration says.
+            gain_max: S::from_f32(cfg.gain_max).min(S::ONE / dt_s),
+            initial: cfg.bounds.map(|b| S::from_f32(b.initial)),
+            source: cfg.bounds.map(|b| {
+                S::from_f32(cfg.gamma)
+                    + S::from_f32(b.lambda_upper) * S::from_f32(b.upper)
+                    + S::from_f32(b.lambda_lower) * S::from_f32(b.lower)
+            }),
+            decay: cfg
+                .bounds
+                .map(|b| S::from_f32(b.lambda_upper) + S::from_f32(b.lambda_lower)),
+        }
+    }
+
+    /// At rest at the measured angles `q` [rad].
+    pub fn start(&self, q: [S; JOINTS]) -> State<S> {
+        State {
+            q,
+            q_lost: [Compensated::NONE; JOINTS],
+            w: [S::ZERO; JOINTS],
+            z: self.initial,
+            z_lost: [Compensated::NONE; PARAMETERS],
+            k: self.k0,
+            k_lost: Compensated::NONE,
+            gain: S::ZERO,
+            error: S::ZERO,
+            trackers: q.map(Tracker::start),
+            restarts: 0,
+            floored: 0,
+        }
+    }
+
+    /// One tick from measured angles `q` [rad]; ω comes from the trackers.
+    #[inline]
+    pub fn step(&self, st: &mut State<S>, q: [S; JOINTS]) {
+        for (tracker, q) in st.trackers.iter_mut().zip(q) {
+            tracker.step(&self.gains, q);
+        }
+        let w = [st.trackers[0].w, st.trackers[1].w];
+        self.step_measured(st, q, w);
+    }
+
+    /// One tick from measured angles [rad] and velocities [rad/s], as the paper has it.
+    pub fn step_measured(&self, st: &mut State<S>, q: [S; JOINTS], w: [S; JOINTS]) {
+        self.advance(st, q, w);
+        let sane = st.gain.abs() <= self.gain_max
+            && st.k.is_finite()
+            && st.error.is_finite()
+            && st.q.iter().chain(&st.w).chain(&st.z).all(|x| x.is_finite());
+        if !sane {
+            self.restart(st, q);
+        }
+    }
+
+    fn advance(&self, st: &mut State<S>, q: [S; JOINTS], w: [S; JOINTS]) {
+        let mut now = Stage {
+            q,
+            w,
+            z: &st.z,
+            pull: [S::ZERO; PARAMETERS],
+            gain: self.nussbaum.expand(st.k),
+            floored: false,
+        };
+        for ((pull, z), (source, decay)) in now
+            .pull
+            .iter_mut()
+            .zip(&st.z)
+            .zip(self.source.iter().zip(&self.decay))
+        {
+            *pull = *source - *decay * *z;
+        }
+        let y = [st.q[0], st.q[1], st.w[0], st.w[1], S::ZERO, S::ZERO];
+        let d = rk4::increment(&y, self.dt, |y| self.rates(&mut now, y));
+
+        let Stage {
+            gain,
+            pull,
+            floored,
+            ..
+        } = now;
+        st.q[0] = st.q_lost[0].add(st.q[0], d[0]);
+        st.q[1] = st.q_lost[1].add(st.q[1], d[1]);
+        st.w[0] += d[2];
+        st.w[1] += d[3];
+        st.k = st.k_lost.add(st.k, d[4]);
+        st.gain = gain.at(d[4]);
+        for ((z, lost), (pull, decay)) in
+            st.z.iter_mut()
+                .zip(&mut st.z_lost)
+                .zip(pull.iter().zip(&self.decay))
+        {
+            *z = lost.add(*z, *pull * relaxed(d[5], *decay));
+        }
+        let e = [w[0] - st.w[0], w[1] - st.w[1]];
+        st.error = (e[0] * e[0] + e[1] * e[1]).sqrt();
+        st.floored = st.floored.wrapping_add(floored as u32);
+    }
+
+    /// ẏ of y = (q̂0, q̂1, ω̂0, ω̂1, δk, δ∫|e|dt), both δ counted from the start of the step.
+    #[inline(never)]
+    fn rates(&self, now: &mut Stage<'_, S>, y: &[S; 6]) -> [S; 6] {
+        let (q, w) = ([y[0], y[1]], [y[2], y[3]]);
+        let e = [now.w[0] - w[0], now.w[1] - w[1]];
+        let norm = (e[0] * e[0] + e[1] * e[1]).sqrt();
+        let excess = (norm - self.dead_zone).max(S::ZERO);
+        let gain = now.gain.at(y[4]);
+
+        let mut z = *now.z;
+        for (z, (pull, decay)) in z.iter_mut().zip(now.pull.iter().zip(&self.decay)) {
+            *z += *pull * relaxed(y[5], *decay);
+        }
+        let [d0, s0, v0, t0, n0, d1, s1, v1, t1, n1] = z;
+        let mut friction = [
+            Friction::brown_mcphee([d0, s0, v0, t0, n0]),
+            Friction::brown_mcphee([d1, s1, v1, t1, n1]),
+        ];
+        let terms = self.plant.terms(q, w);
+        now.floored |= self.limit.floor(&mut friction, terms.normal);
+        let a = plant::acceleration(&terms, w, &friction);
+        [
+            w[0] + self.angle_rate * (now.q[0] - q[0]),
+            w[1] + self.angle_rate * (now.q[1] - q[1]),
+            a[0] + gain * e[0],
+            a[1] + gain * e[1],
+            excess * excess,
+            excess,
+        ]
+    }
+
+    /// Begin again at the measured angles, with the tracked velocity; counters stay.
+    fn restart(&self, st: &mut State<S>, q: [S; JOINTS]) {
+        let q = q.map(|x| if x.is_finite() { x } else { S::ZERO });
+        let mut trackers = st.trackers;
+        for (tracker, q) in trackers.iter_mut().zip(q) {
+            if !tracker.is_finite() {
+                *tracker = Tracker::start(q);
+            }
+        }
+        *st = State {
+            w: trackers.map(|t| t.w),
+            trackers,
+            restarts: st.restarts.wrapping_add(1),
+            floored: st.floored,
+            ..self.start(q)
+        };
+    }
+}
+
+/// What stays the same in the four evaluations of one step.
+struct Stage<'a, S> {
+    /// Measured angles [rad] and velocities [rad/s].
+    q: [S; JOINTS],
+    w: [S; JOINTS],
+    z: &'a [S; PARAMETERS],
+    /// Λ·(z* − ẑ) at the start of the step.
+    pull: [S; PARAMETERS],
+    gain: Expansion<S>,
+    floored: bool,
+}
+
+/// (1 − e^(−Λ·E))/Λ to fourth order in Λ·E, which is at most a few hundredths per step.
+///
+/// ẑ(E) = ẑ + Λ·(z* − ẑ)·this solves ẑ' = Λ·(z* − ẑ) in E = ∫|e|dt.
+#[inline(always)]
+fn relaxed<S: Scalar>(e: S, decay: S) -> S {
+    let x = e * decay;
+    e * (S::ONE - x * (S::lit(0.5) - x * S::lit(1.0 / 6.0)))
+}
