@@ -8,6 +8,7 @@
 //! below it directly.
 #![forbid(unsafe_code)]
 
+pub mod chart;
 pub mod command;
 pub mod error;
 pub mod exit;
