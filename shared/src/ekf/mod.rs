@@ -358,6 +358,11 @@ impl<S: Scalar> Ekf<S> {
         s.ticks = s.ticks.saturating_add(1);
     }
 
+    /// [`STAGE_BALANCE`] or [`STAGE_JOINT`].
+    pub fn stage(&self, s: &State<S>) -> u8 {
+        s.stage
+    }
+
     /// What the state says, in the order and units of [`Estimate`].
     pub fn estimate(&self, s: &State<S>) -> Estimate<S> {
         let mut p = [S::ZERO; PARAMETERS];
