@@ -12,5 +12,7 @@ pub mod chart;
 pub mod command;
 pub mod error;
 pub mod exit;
+pub mod log;
+pub mod source;
 
 pub use error::Error;
