@@ -1,0 +1,159 @@
+//! Logs that were cut or damaged: everything whole is recovered, the rest is named.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use stribeck::log::Topic;
+use stribeck::log::damage::Damage;
+use stribeck::log::read::LogReader;
+use stribeck::log::write::{LogWriter, Stamp};
+
+/// A log of `n` frames of different lengths in chunks of four, and where in the file each frame ends.
+fn sample(n: u32) -> (Vec<u8>, Vec<(Vec<u8>, usize)>) {
+    let mut file = Vec::new();
+    let mut log = LogWriter::new(&mut file, Path::new("sample.mcap")).unwrap();
+    let mut frames = Vec::new();
+    for i in 0..n {
+        let frame: Vec<u8> = (0..20 + i % 37)
+            .map(|j| (i * i * 7 + j * j * 13 + i * j + 1) as u8)
+            .collect();
+        let at = Stamp {
+            log_ns: u64::from(i) * 10,
+            device_ns: u64::from(i),
+        };
+        log.frame(Topic::Block, at, &frame).unwrap();
+        log.json(
+            Topic::Gain,
+            at,
+            &serde_json::json!({ "k": i, "error": 0.5 }),
+        )
+        .unwrap();
+        frames.push(frame);
+        if i % 4 == 3 {
+            log.flush().unwrap();
+        }
+    }
+    log.finish([("ticks".to_string(), "42".to_string())].into())
+        .unwrap();
+    let ends = frames
+        .into_iter()
+        .map(|frame| {
+            let at = file.windows(frame.len()).position(|w| w == frame).unwrap();
+            (frame.clone(), at + frame.len())
+        })
+        .collect();
+    (file, ends)
+}
+
+fn read(bytes: &[u8]) -> (Vec<Vec<u8>>, Vec<Damage>) {
+    let input = Cursor::new(bytes);
+    let mut reader = LogReader::new(input, bytes.len() as u64, Path::new("cut.mcap")).unwrap();
+    let mut blocks = Vec::new();
+    while let Some(item) = reader.read_next().unwrap() {
+        if item.topic == Topic::Block {
+            blocks.push(item.data.to_vec());
+        }
+    }
+    (blocks, reader.damage().to_vec())
+}
+
+#[test]
+fn whole_log_reads_back_without_damage() {
+    let (file, frames) = sample(40);
+    let (blocks, damage) = read(&file);
+    let expected: Vec<Vec<u8>> = frames.into_iter().map(|f| f.0).collect();
+    assert_eq!(blocks, expected);
+    assert_eq!(damage, []);
+}
+
+#[test]
+fn cut_at_every_byte_recovers_every_frame_that_is_there() {
+    let (file, frames) = sample(40);
+    for cut in 1..file.len() {
+        let (blocks, damage) = read(&file[..cut]);
+        let whole = frames.iter().filter(|(_, end)| *end <= cut).count();
+        assert_eq!(blocks.len(), whole, "cut at byte {cut}");
+        let same = blocks.iter().zip(&frames).all(|(b, f)| *b == f.0);
+        assert!(same, "cut at byte {cut}");
+        // A cut inside the index is harmless; before it, the reader says so.
+        if whole < frames.len() {
+            assert!(
+                damage.contains(&Damage::NotClosed),
+                "cut at byte {cut}: {damage:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn one_flipped_byte_costs_at_most_its_own_chunk() {
+    let (file, frames) = sample(40);
+    let last = frames.last().unwrap().1;
+    // The channel is described in the first chunk; without it no frame can be told.
+    let first = frames[3].1 + 1;
+    for at in first..last {
+        let mut bad = file.clone();
+        bad[at] ^= 0x41;
+        let (blocks, _) = read(&bad);
+        let right = frames.iter().filter(|(f, _)| blocks.contains(f)).count();
+        let total = frames.len();
+        assert!(right + 4 >= total, "byte {at}: {right} of {total}");
+    }
+}
+
+#[test]
+fn garbage_in_the_middle_is_skipped_and_located() {
+    let (file, frames) = sample(40);
+    let begin = frames[19].1;
+    let chunk = (begin..)
+        .find(|&i| file[i] == 0x06 && file[i + 3..i + 9] == [0; 6])
+        .unwrap();
+    let mut bad = file.clone();
+    bad[chunk..chunk + 60].fill(0xEE);
+    let (blocks, damage) = read(&bad);
+    assert_eq!(blocks.len(), frames.len() - 4);
+    assert!(
+        matches!(damage[..], [Damage::Garbage { offset, .. }] if offset == chunk as u64),
+        "{damage:?}"
+    );
+}
+
+#[test]
+fn not_a_log_and_an_empty_file_are_refused_with_the_reason() {
+    let refused = |bytes: &[u8]| {
+        LogReader::new(Cursor::new(bytes), bytes.len() as u64, Path::new("x.mcap"))
+            .err()
+            .unwrap()
+            .to_string()
+    };
+    assert!(refused(b"").contains("empty"));
+    assert!(refused(b"time,theta\n0,1\n").contains("74 69 6D 65 2C"));
+}
+
+#[test]
+fn the_index_is_read_back_without_the_data() {
+    let (file, _) = sample(40);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.mcap");
+    std::fs::write(&path, &file).unwrap();
+    let summary = stribeck::log::summary::read(&path).unwrap().unwrap();
+    assert_eq!(summary.messages[&Topic::Block], 40);
+    assert_eq!(summary.messages[&Topic::Gain], 40);
+    assert_eq!(summary.metadata["ticks"], "42");
+    assert_eq!((summary.start_ns, summary.end_ns), (0, 390));
+    for cut in (1..file.len()).step_by(7) {
+        std::fs::write(&path, &file[..cut]).unwrap();
+        assert_eq!(stribeck::log::summary::read(&path).unwrap(), None);
+    }
+}
+
+#[test]
+fn the_official_reader_accepts_the_file() {
+    let (file, frames) = sample(40);
+    let blocks = mcap::MessageStream::new(&file)
+        .unwrap()
+        .map(|m| m.unwrap())
+        .filter(|m| m.channel.message_encoding == "stribeck-wire")
+        .count();
+    assert_eq!(blocks, frames.len());
+}
