@@ -247,12 +247,13 @@ impl<S: Scalar> Plant<S> for Furuta<S> {
     }
 
     fn bounds(&self) -> Bounds<S> {
-        // det H / H22 and det H / H11 are smallest at θ1 = 0, where the coupling is largest.
+        // Both are monotone in c1². det H/H11 is smallest at c1² = 1, where the coupling is largest; det H/H22 at
+        // one of the ends, at c1² = 0 only for a pendulum that is flatter than long.
         let h00 = self.arm + self.j_z;
         let det = h00 * self.j_x - self.couple * self.couple;
         let g = (self.gs * self.gs + self.gc * self.gc).sqrt();
         Bounds {
-            inertia: [det / self.j_x, det / h00],
+            inertia: [(det / self.j_x).min(self.arm + self.j_y), det / h00],
             weight: [(self.m1 + self.m2) * g, self.m2 * g],
         }
     }
