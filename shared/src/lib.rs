@@ -14,6 +14,9 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod config;
+pub mod device;
+pub mod digest;
 pub mod dual;
 pub mod ekf;
 pub mod encoder;
@@ -23,9 +26,11 @@ pub mod nussbaum;
 pub mod plant;
 pub mod range;
 pub mod rk4;
+pub mod run;
 pub mod scalar;
 pub mod sim;
 pub mod state;
 pub mod stiffness;
 pub mod tracker;
 pub mod uas;
+pub mod wire;

@@ -1,0 +1,358 @@
+//! Tick side: one call per tick, counts in, blocks and notes out.
+//!
+//! Deadline: within one tick period, at the highest priority. Work per tick is bounded: both observers, one hash over
+//! all state words, at most one block closed and one opened. Overrun: the caller says how many ticks never
+//! happened; numbering jumps, the block ends, the next one says `skipped`.
+
+use super::{Note, Outbox, Request, Vitals};
+use super::{Observers, Setup};
+use crate::digest::Digest;
+use crate::plant::JOINTS;
+use crate::run::{Cause, Phase, Transition};
+use crate::state::State as _;
+use crate::wire::block::{Order, PARAM_BYTES, STATE_BYTES, due};
+use crate::wire::{Block, Event, What};
+
+/// What the hardware says at a tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Input {
+    /// Both hardware counters, latched together.
+    pub counts: [u32; JOINTS],
+    /// Ticks that never happened since the previous one.
+    pub missed: u32,
+    /// The user button is down. Released within a second: arm, or stop if armed or swinging. Held longer: zero.
+    pub button: bool,
+}
+
+/// Most bytes one tick can add to a block's counts and to its data.
+const TICK_COUNT_BYTES: usize = 5 * JOINTS;
+const TICK_DATA_BYTES: usize = STATE_BYTES + PARAM_BYTES;
+
+/// Tick-side state.
+pub struct Engine {
+    observers: Observers,
+    digest: Digest,
+    /// Number of the next tick.
+    tick: u64,
+    seq: u32,
+    /// Counters at the previous tick of this block.
+    last: [u32; JOINTS],
+    /// The block in the outbox has been begun.
+    open: bool,
+    next_snapshot: u64,
+    button: Button,
+    vitals: Vitals,
+    next_vitals: u64,
+    /// Fault flags already reported.
+    flags: [u8; JOINTS],
+}
+
+impl Engine {
+    pub fn new(setup: Setup) -> Self {
+        Engine {
+            observers: Observers::new(setup),
+            digest: Digest::START,
+            tick: 0,
+            seq: 0,
+            last: [0; JOINTS],
+            open: false,
+            next_snapshot: 0,
+            button: Button::default(),
+            vitals: Vitals::default(),
+            next_vitals: setup.tick_hz as u64,
+            flags: [0; JOINTS],
+        }
+    }
+
+    pub fn observers(&self) -> &Observers {
+        &self.observers
+    }
+
+    /// For lamps.
+    pub fn phase(&self) -> Phase {
+        self.observers.phase()
+    }
+
+    /// Number of the next tick.
+    pub fn next_tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Apply a request before the next tick.
+    pub fn apply(&mut self, request: Request, out: &mut impl Outbox) {
+        match request {
+            Request::Arm { id, cause } => self.go(Some(id), Phase::Armed, cause, out),
+            Request::Stop { id, cause } => self.go(Some(id), Phase::Idle, cause, out),
+            Request::Zero { id, cause } => self.zero(Some(id), cause, out),
+            Request::Configure { id, setup } => {
+                if self.refused(Some(id), out) {
+                    return;
+                }
+                self.close(out);
+                let from = self.observers.phase();
+                self.observers.configure(setup);
+                self.flags = [0; JOINTS];
+                self.next_vitals = self.tick + setup.tick_hz as u64;
+                self.begin(Order::Configure, 0, out);
+                self.event(What::Configured, out);
+                let to = self.observers.phase();
+                if from != to {
+                    let cause = Cause::Device;
+                    self.transition(Transition { from, to, cause }, out);
+                }
+                self.accepted(Some(id), out);
+            }
+            Request::Snapshot => {
+                self.close(out);
+                self.begin(Order::Snapshot, 0, out);
+            }
+        }
+    }
+
+    fn go(&mut self, id: Option<u16>, to: Phase, cause: Cause, out: &mut impl Outbox) {
+        if to == Phase::Armed && self.refused(id, out) {
+            return;
+        }
+        self.close(out);
+        let transition = self.observers.go(to, cause);
+        let order = if to == Phase::Armed {
+            Order::Arm
+        } else {
+            Order::Stop
+        };
+        self.begin(order, 0, out);
+        if let Some(transition) = transition {
+            self.transition(transition, out);
+        }
+        self.accepted(id, out);
+    }
+
+    fn zero(&mut self, id: Option<u16>, cause: Cause, out: &mut impl Outbox) {
+        if self.refused(id, out) {
+            return;
+        }
+        self.close(out);
+        let zero = self.observers.zero();
+        self.begin(Order::Zero, 0, out);
+        self.event(What::Zeroed { cause, zero }, out);
+        self.accepted(id, out);
+    }
+
+    /// Refuse a request while swinging.
+    fn refused(&mut self, id: Option<u16>, out: &mut impl Outbox) -> bool {
+        let swinging = self.observers.phase() == Phase::Swinging;
+        if let (true, Some(id)) = (swinging, id) {
+            let tick = self.tick;
+            self.note(Note::Refused { id, tick }, out);
+        }
+        swinging
+    }
+
+    fn accepted(&mut self, id: Option<u16>, out: &mut impl Outbox) {
+        if let Some(id) = id {
+            let tick = self.tick;
+            self.note(Note::Accepted { id, tick }, out);
+        }
+    }
+
+    /// One tick.
+    #[inline]
+    pub fn tick(&mut self, input: Input, out: &mut impl Outbox) {
+        if input.missed > 0 {
+            self.close(out);
+            self.tick += input.missed as u64;
+            self.begin(Order::Nothing, input.missed, out);
+            let missed = input.missed;
+            self.event(What::Overrun { missed }, out);
+        }
+        match self
+            .button
+            .update(input.button, self.observers.setup().tick_hz)
+        {
+            Press::None => {}
+            Press::Short if matches!(self.phase(), Phase::Armed | Phase::Swinging) => {
+                self.go(None, Phase::Idle, Cause::Button, out);
+            }
+            Press::Short => self.go(None, Phase::Armed, Cause::Button, out),
+            Press::Long => self.zero(None, Cause::Button, out),
+        }
+        if !self.open {
+            self.begin(Order::Nothing, 0, out);
+        }
+
+        let tick = self.tick;
+        let restarts = self.restarts();
+        let transition = self.observers.step(tick, input.counts);
+        self.digest.state(&self.observers.state);
+        self.append(tick, input.counts, out.block());
+
+        self.tick = tick + 1;
+        self.report(restarts, out);
+        let full = self.is_full(out.block());
+        if let Some(transition) = transition {
+            self.transition(transition, out);
+            self.close(out);
+        } else if full {
+            self.close(out);
+        }
+    }
+
+    /// Add this tick's counts and records to the block.
+    #[inline(always)]
+    fn append(&mut self, tick: u64, counts: [u32; JOINTS], block: &mut Block) {
+        if block.ticks == 0 {
+            block.base = counts;
+        } else {
+            for (count, last) in counts.iter().zip(self.last) {
+                block.counts.push_zigzag(count.wrapping_sub(last) as i32);
+            }
+        }
+        self.last = counts;
+        block.ticks += 1;
+        if due(tick, block.state_every) {
+            self.observers.states().put(&mut block.data);
+        }
+        if due(tick, block.param_every) {
+            self.observers.params().put(&mut block.data);
+        }
+    }
+
+    #[inline(always)]
+    fn is_full(&self, block: &Block) -> bool {
+        block.ticks >= self.observers.setup().stream.block_ticks
+            || block.counts.room() < TICK_COUNT_BYTES
+            || block.data.room() < TICK_DATA_BYTES
+    }
+
+    /// Start filling the outbox's block.
+    fn begin(&mut self, order: Order, skipped: u32, out: &mut impl Outbox) {
+        let stream = &self.observers.setup().stream;
+        let block = out.block();
+        block.seq = self.seq;
+        block.first_tick = self.tick;
+        block.skipped = skipped;
+        block.order = order;
+        block.phase = self.observers.phase();
+        block.state_every = stream.state_every;
+        block.param_every = stream.param_every;
+        block.base = [0; JOINTS];
+        block.ticks = 0;
+        block.digest = 0;
+        block.counts.clear();
+        block.data.clear();
+        block.snapshot_words = 0;
+        if order != Order::Nothing || self.tick >= self.next_snapshot {
+            self.next_snapshot = self.tick + stream.snapshot_every as u64;
+            self.observers.state.save(&mut |w| block.data.push_word(w));
+            block.snapshot_words = (block.data.len() / 4) as u16;
+        }
+        self.digest = Digest::START;
+        self.open = true;
+    }
+
+    /// Hand over the block, if one was begun.
+    fn close(&mut self, out: &mut impl Outbox) {
+        if !self.open {
+            return;
+        }
+        self.open = false;
+        out.block().digest = self.digest.finish();
+        self.seq = self.seq.wrapping_add(1);
+        if !out.submit() {
+            self.vitals.lost_blocks = self.vitals.lost_blocks.wrapping_add(1);
+        }
+    }
+
+    fn transition(&mut self, t: Transition, out: &mut impl Outbox) {
+        let Transition { from, to, cause } = t;
+        let initial = (to == Phase::Swinging).then(|| self.observers.initial());
+        self.event(
+            What::Run {
+                from,
+                to,
+                cause,
+                initial,
+            },
+            out,
+        );
+    }
+
+    fn event(&mut self, what: What, out: &mut impl Outbox) {
+        let tick = self.tick;
+        self.note(Note::Event(Event { tick, what }), out);
+    }
+
+    fn note(&mut self, note: Note, out: &mut impl Outbox) {
+        if !out.note(note) {
+            self.vitals.lost_notes = self.vitals.lost_notes.wrapping_add(1);
+        }
+    }
+
+    fn restarts(&self) -> [u32; 2] {
+        [
+            self.observers.state.uas.restarts,
+            self.observers.state.ekf.restarts,
+        ]
+    }
+
+    /// Faults of this tick, and once per second the counters.
+    fn report(&mut self, [uas, ekf]: [u32; 2], out: &mut impl Outbox) {
+        let [uas_total, ekf_total] = self.restarts();
+        if uas_total != uas {
+            self.vitals.uas_restarts = self.vitals.uas_restarts.wrapping_add(1);
+            self.event(What::UasRestart { total: uas_total }, out);
+        }
+        if ekf_total != ekf {
+            self.vitals.ekf_restarts = self.vitals.ekf_restarts.wrapping_add(1);
+            self.event(What::EkfRestart { total: ekf_total }, out);
+        }
+        for joint in 0..JOINTS {
+            let flags = self.observers.state.encoders[joint].faults.flags;
+            let new = flags & !self.flags[joint];
+            if new != 0 {
+                self.flags[joint] = flags;
+                let joint = joint as u8;
+                self.event(What::EncoderFault { joint, flags: new }, out);
+            }
+        }
+        if self.tick >= self.next_vitals {
+            self.next_vitals = self.tick + self.observers.setup().tick_hz as u64;
+            self.vitals.tick = self.tick;
+            self.vitals.encoder_faults = self.observers.encoder_faults();
+            self.note(Note::Vitals(self.vitals), out);
+        }
+    }
+}
+
+/// Debounce and length of a press. Not part of the observers' state: what a press orders is in the block.
+#[derive(Clone, Copy, Debug, Default)]
+struct Button {
+    /// Ticks it has been down.
+    down: u32,
+    done: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Press {
+    None,
+    Short,
+    Long,
+}
+
+impl Button {
+    #[inline(always)]
+    fn update(&mut self, down: bool, tick_hz: u32) -> Press {
+        if down {
+            self.down = self.down.saturating_add(1);
+            if self.down >= tick_hz && !self.done {
+                self.done = true;
+                return Press::Long;
+            }
+            return Press::None;
+        }
+        // Shorter than 20 ms is contact bounce.
+        let short = self.down >= tick_hz / 50 && !self.done;
+        *self = Button::default();
+        if short { Press::Short } else { Press::None }
+    }
+}

@@ -1,0 +1,362 @@
+//! Thread side: bytes in → requests and replies; blocks, notes, health → bytes out.
+
+use heapless::{Deque, String};
+
+use super::{Note, Request, Setup, Vitals};
+use crate::config::{Blob, Config, ConfigError};
+use crate::range::OutOfRange;
+use crate::run::{Cause, Phase};
+use crate::wire::{
+    self, Ask, Block, Command, ConfigOrigin, Decoder, Event, Health, Hello, Initial, Kind,
+    MAX_FRAME, Pattern, Raw, Refusal, Reply, ResetCause, Status, What,
+};
+
+/// What the firmware knows about itself and this start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Identity {
+    /// Board or "twin".
+    pub board: String<24>,
+    /// Version and source revision.
+    pub build: String<40>,
+    /// Number of this boot, different after every reset.
+    pub boot: u32,
+    pub reset_cause: ResetCause,
+    /// Panic or fault text the last program left behind.
+    pub last_fault: String<64>,
+    /// The only tick rate this device can run at [Hz]; `None`: any (the twin).
+    pub tick_hz: Option<u32>,
+}
+
+/// What only the firmware can do.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant)]
+pub enum Action {
+    /// Hand this to the tick side; when its queue is full call [`Link::refuse`].
+    Apply(Request),
+    /// Keep this configuration over a reset.
+    Store(Config),
+    /// Send what [`Link::next_frame`] still has, then restart the processor.
+    Reset,
+}
+
+/// A set-config on its way to the tick side.
+#[derive(Clone, Copy)]
+struct Offered {
+    id: u16,
+    store: bool,
+    config: Config,
+}
+
+/// A self-test being sent.
+#[derive(Clone, Copy)]
+struct Test {
+    seed: u32,
+    next: u16,
+    of: u16,
+    bytes: u16,
+}
+
+/// Thread-side state.
+pub struct Link {
+    identity: Identity,
+    config: Config,
+    origin: ConfigOrigin,
+    phase: Phase,
+    initial: Option<Initial>,
+    vitals: Vitals,
+    health: Health,
+    discarded_blocks: u32,
+    dropped_frames: u32,
+    decoder: Decoder,
+    hello_due: bool,
+    status_due: bool,
+    replies: Deque<Reply, 8>,
+    events: Deque<Event, 32>,
+    test: Option<Test>,
+    offered: Option<Offered>,
+}
+
+impl Link {
+    pub fn new(identity: Identity, config: Config, origin: ConfigOrigin) -> Self {
+        Link {
+            identity,
+            config,
+            origin,
+            phase: if config.run.auto_arm {
+                Phase::Armed
+            } else {
+                Phase::Idle
+            },
+            initial: None,
+            vitals: Vitals::default(),
+            health: Health::default(),
+            discarded_blocks: 0,
+            dropped_frames: 0,
+            decoder: Decoder::new(),
+            hello_due: true,
+            status_due: false,
+            replies: Deque::new(),
+            events: Deque::new(),
+            test: None,
+            offered: None,
+        }
+    }
+
+    /// A host has (re)connected: forget half a command, greet, and ask the tick side for a snapshot.
+    pub fn connected(&mut self) -> Request {
+        self.decoder.clear();
+        self.test = None;
+        self.hello_due = true;
+        Request::Snapshot
+    }
+
+    /// The configuration in force.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The run phase, as of the last note.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Latest measurements of the firmware, for the next Status.
+    pub fn set_health(&mut self, health: Health) {
+        self.health = health;
+    }
+
+    /// Blocks were discarded on the thread side.
+    pub fn discarded(&mut self, blocks: u32) {
+        self.discarded_blocks = self.discarded_blocks.wrapping_add(blocks);
+    }
+
+    /// One byte from the host.
+    pub fn receive(&mut self, byte: u8) -> Option<Action> {
+        let command = match self.decoder.push(byte)? {
+            Ok(raw) if raw.kind == Kind::Command as u8 => read_command(&raw),
+            _ => return None,
+        };
+        match command {
+            Ok(command) => self.command(command),
+            Err(id) => {
+                self.reply(id, Some(Refusal::NotUnderstood));
+                None
+            }
+        }
+    }
+
+    fn command(&mut self, Command { id, ask }: Command) -> Option<Action> {
+        let cause = Cause::Host;
+        match ask {
+            Ask::Hello | Ask::GetConfig => {
+                self.hello_due = true;
+                self.reply(id, None);
+                Some(Action::Apply(Request::Snapshot))
+            }
+            Ask::Start => Some(Action::Apply(Request::Arm { id, cause })),
+            Ask::Stop => Some(Action::Apply(Request::Stop { id, cause })),
+            Ask::Zero => Some(Action::Apply(Request::Zero { id, cause })),
+            Ask::SetConfig { store, config } => self.offer(id, store, &config),
+            Ask::SelfTest {
+                seed,
+                frames,
+                bytes,
+            } => {
+                self.test = (frames > 0).then_some(Test {
+                    seed,
+                    next: 0,
+                    of: frames,
+                    bytes,
+                });
+                self.reply(id, None);
+                None
+            }
+            Ask::Reset => {
+                self.reply(id, None);
+                Some(Action::Reset)
+            }
+        }
+    }
+
+    fn offer(&mut self, id: u16, store: bool, blob: &Blob) -> Option<Action> {
+        let checked = blob.open().and_then(|config| {
+            config.validate()?;
+            self.check_rate(&config)?;
+            Ok(config)
+        });
+        match checked {
+            Ok(_) if self.offered.is_some() => {
+                self.busy(id);
+                None
+            }
+            Ok(config) => {
+                self.offered = Some(Offered { id, store, config });
+                Some(Action::Apply(Request::Configure {
+                    id,
+                    setup: Setup::new(&config),
+                }))
+            }
+            Err(e) => {
+                self.reply(id, Some(e.into()));
+                None
+            }
+        }
+    }
+
+    fn check_rate(&self, config: &Config) -> Result<(), ConfigError> {
+        match self.identity.tick_hz {
+            Some(hz) if hz != config.tick_hz => Err(ConfigError::OutOfRange(OutOfRange {
+                field: "tick_hz",
+                value: config.tick_hz as f32,
+                min: hz as f32,
+                max: hz as f32,
+            })),
+            _ => Ok(()),
+        }
+    }
+
+    /// The tick side's queue was full: tell the host to ask again.
+    pub fn refuse(&mut self, request: &Request) {
+        if let Some(id) = request.id() {
+            self.offered = self.offered.filter(|o| o.id != id);
+            self.busy(id);
+        }
+    }
+
+    fn busy(&mut self, id: u16) {
+        self.reply(id, Some(Refusal::Busy));
+    }
+
+    /// One note from the tick side.
+    pub fn note(&mut self, note: Note) -> Option<Action> {
+        match note {
+            Note::Event(event) => {
+                self.event(event);
+                None
+            }
+            Note::Accepted { id, tick } => {
+                self.vitals.tick = tick;
+                self.reply(id, None);
+                let accepted = self.offered.take_if(|o| o.id == id)?;
+                self.config = accepted.config;
+                self.origin = ConfigOrigin::Host;
+                self.hello_due = true;
+                accepted.store.then_some(Action::Store(accepted.config))
+            }
+            Note::Refused { id, tick } => {
+                self.vitals.tick = tick;
+                self.offered = self.offered.filter(|o| o.id != id);
+                self.reply(id, Some(Refusal::Swinging));
+                None
+            }
+            Note::Vitals(vitals) => {
+                self.vitals = vitals;
+                self.status_due = true;
+                None
+            }
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event.what {
+            What::Run { to, initial, .. } => {
+                self.phase = to;
+                if initial.is_some() {
+                    self.initial = initial;
+                }
+            }
+            What::Zeroed { zero, .. } => {
+                for (encoder, zero) in self.config.encoders.iter_mut().zip(zero) {
+                    encoder.zero = zero;
+                }
+                self.hello_due = true;
+            }
+            _ => {}
+        }
+        self.vitals.tick = self.vitals.tick.max(event.tick);
+        if self.events.is_full() {
+            self.events.pop_front();
+            self.dropped_frames = self.dropped_frames.wrapping_add(1);
+        }
+        let _ = self.events.push_back(event);
+    }
+
+    fn reply(&mut self, id: u16, refusal: Option<Refusal>) {
+        let tick = self.vitals.tick;
+        if self.replies.push_back(Reply { id, tick, refusal }).is_err() {
+            self.dropped_frames = self.dropped_frames.wrapping_add(1);
+        }
+    }
+
+    /// The next frame that is not a block, in wire bytes; 0: none waiting. `out` of [`MAX_FRAME`] bytes always suffices.
+    pub fn next_frame(&mut self, out: &mut [u8]) -> usize {
+        let written = if core::mem::take(&mut self.hello_due) {
+            wire::encode(&self.hello(), out)
+        } else if let Some(event) = self.events.pop_front() {
+            wire::encode(&event, out)
+        } else if let Some(reply) = self.replies.pop_front() {
+            wire::encode(&reply, out)
+        } else if core::mem::take(&mut self.status_due) {
+            wire::encode(&self.status(), out)
+        } else if let Some(test) = &mut self.test {
+            let pattern = Pattern::new(test.seed, test.next, test.of, test.bytes);
+            test.next += 1;
+            if test.next >= test.of {
+                self.test = None;
+            }
+            wire::encode(&pattern, out)
+        } else {
+            return 0;
+        };
+        written.unwrap_or(0)
+    }
+
+    /// A block in wire bytes. `out` of [`MAX_FRAME`] bytes always suffices.
+    pub fn block(&mut self, block: &Block, out: &mut [u8]) -> usize {
+        self.vitals.tick = self.vitals.tick.max(block.end_tick());
+        wire::encode(block, out).unwrap_or(0)
+    }
+
+    fn hello(&self) -> Hello {
+        Hello {
+            protocol: wire::PROTOCOL,
+            numerics: wire::NUMERICS,
+            schema: wire::SCHEMA_HASH,
+            build: self.identity.build.clone(),
+            board: self.identity.board.clone(),
+            tick_hz: self.config.tick_hz,
+            boot: self.identity.boot,
+            uptime_ticks: self.vitals.tick,
+            reset_cause: self.identity.reset_cause,
+            last_fault: self.identity.last_fault.clone(),
+            config_origin: self.origin,
+            phase: self.phase,
+            initial: self.initial,
+            config: Blob::seal(&self.config),
+        }
+    }
+
+    fn status(&self) -> Status {
+        Status {
+            tick: self.vitals.tick,
+            phase: self.phase,
+            health: self.health,
+            dropped_blocks: self.vitals.lost_blocks.wrapping_add(self.discarded_blocks),
+            dropped_notes: self.vitals.lost_notes.wrapping_add(self.dropped_frames),
+            encoder_faults: self.vitals.encoder_faults,
+            uas_restarts: self.vitals.uas_restarts,
+            ekf_restarts: self.vitals.ekf_restarts,
+            bad_frames: self.decoder.bad.total(),
+            reset_cause: self.identity.reset_cause,
+            config_origin: self.origin,
+        }
+    }
+}
+
+/// The command, or the id (0 if not even that is readable) of one this build does not know.
+fn read_command(raw: &Raw<'_>) -> Result<Command, u16> {
+    raw.body_as::<Command>(<Command as wire::Body>::REV)
+        .map_err(|_| postcard::take_from_bytes::<u16>(raw.body).map_or(0, |(id, _)| id))
+}
+
+const _: () = assert!(MAX_FRAME > crate::config::BLOB_BYTES + 256);

@@ -1,0 +1,222 @@
+//! What the device computes from counts: encoders, run logic, both observers. Nothing about blocks, queues or bytes.
+//!
+//! [`Setup`] is the configuration in built form and never changes during a run; [`State`] is every bit that is
+//! remembered, and what digest and snapshot cover. `step(&setup, &mut state, input)`: the same on chip, in the twin and
+//! in replay.
+
+use crate::config::{Config, Stream};
+use crate::ekf::{self, Ekf};
+use crate::encoder::{self, Channel};
+use crate::impl_state;
+use crate::plant::JOINTS;
+use crate::run::{self, Cause, Drive, Phase, Run, Transition};
+use crate::state::{Path, State as Words};
+use crate::uas::{self, Uas};
+use crate::wire::Initial;
+use crate::wire::block::{Params, States};
+
+/// The configuration, built: constants computed once, outside the tick.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    pub(super) tick_hz: u32,
+    pub(super) stream: Stream,
+    encoders: [encoder::Config; JOINTS],
+    run: Run,
+    uas: Uas<f32>,
+    ekf: Ekf<f32>,
+}
+
+impl Setup {
+    /// Of a validated configuration.
+    pub fn new(config: &Config) -> Self {
+        let dt_s = config.dt_s();
+        let quantum = config.encoders.map(|e| e.quantum::<f32>());
+        Setup {
+            tick_hz: config.tick_hz,
+            stream: config.stream,
+            encoders: config.encoders,
+            run: Run::new(&config.run, config.tick_hz),
+            uas: Uas::new(&config.plant, &config.uas, &config.tracker, dt_s),
+            ekf: Ekf::new(&config.plant, &config.ekf, dt_s, quantum),
+        }
+    }
+}
+
+/// Every bit the device remembers about the pendulum.
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    pub encoders: [Channel; JOINTS],
+    /// Unwrapped counts that are angle zero.
+    pub zero: [i32; JOINTS],
+    pub run: run::State,
+    pub uas: uas::State<f32>,
+    pub ekf: ekf::State<f32>,
+}
+impl_state!(State {
+    encoders,
+    zero,
+    run,
+    uas,
+    ekf
+});
+
+/// Setup and state together.
+#[derive(Clone, Copy, Debug)]
+pub struct Observers {
+    setup: Setup,
+    pub state: State,
+}
+
+impl Observers {
+    /// As after a reset; the first tick's counts are the starting place.
+    pub fn new(setup: Setup) -> Self {
+        Observers {
+            state: State {
+                encoders: [Channel::default(); JOINTS],
+                zero: setup.encoders.map(|e| e.zero),
+                run: setup.run.start(),
+                uas: setup.uas.start([0.0; JOINTS]),
+                ekf: setup.ekf.start([0.0; JOINTS]),
+            },
+            setup,
+        }
+    }
+
+    /// As at the moment a snapshot was taken; `None` if the words are not those of this build's state.
+    pub fn from_words(setup: Setup, words: impl ExactSizeIterator<Item = u32>) -> Option<Self> {
+        if words.len() != Self::word_count() {
+            return None;
+        }
+        let mut words = words;
+        let state = State::load(&mut || words.next().unwrap_or(0));
+        let mut core = Observers { setup, state };
+        core.use_zero(state.zero);
+        Some(core)
+    }
+
+    /// Words in a snapshot.
+    pub fn word_count() -> usize {
+        let mut n = 0;
+        Self::names(&mut |_| n += 1);
+        n
+    }
+
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// One tick: raw counter values in, observers moved; the run's transition, if there was one.
+    #[inline(always)]
+    pub fn step(&mut self, tick: u64, raw: [u32; JOINTS]) -> Option<Transition> {
+        let Observers { setup, state } = self;
+        let counts = encoder::update_both(&setup.encoders, &mut state.encoders, raw);
+        let [e0, e1] = &setup.encoders;
+        let q = [e0.angle(counts[0]), e1.angle(counts[1])];
+        let (drive, transition) = setup.run.step(&mut state.run, tick, counts);
+        match drive {
+            Drive::Step => {
+                setup.uas.step(&mut state.uas, q);
+                setup.ekf.step(&mut state.ekf, q);
+            }
+            Drive::Start => self.start_observers(q),
+            Drive::Freeze => {}
+        }
+        transition
+    }
+
+    /// Both observers at rest at `q` [rad]; their fault counters go on.
+    fn start_observers(&mut self, q: [f32; JOINTS]) {
+        let (uas, ekf) = (self.state.uas.restarts, self.state.ekf.restarts);
+        self.state.uas = self.setup.uas.start(q);
+        self.state.ekf = self.setup.ekf.start(q);
+        self.state.uas.restarts = uas;
+        self.state.ekf.restarts = ekf;
+    }
+
+    /// Faults of each channel since reset.
+    pub fn encoder_faults(&self) -> [u32; JOINTS] {
+        self.state.encoders.map(|c| {
+            let f = &c.faults;
+            f.jumps
+                .wrapping_add(f.accelerations)
+                .wrapping_add(f.reversals)
+                .wrapping_add(f.stuck)
+        })
+    }
+
+    /// Name of every word of a snapshot, in order, for messages.
+    pub fn names(visit: &mut dyn FnMut(&Path<'_>)) {
+        State::names(&Path::Root, visit);
+    }
+
+    pub fn phase(&self) -> Phase {
+        self.state.run.phase
+    }
+
+    /// Arm or go idle, from any phase.
+    pub fn go(&mut self, to: Phase, cause: Cause) -> Option<Transition> {
+        self.setup.run.order(&mut self.state.run, to, cause)
+    }
+
+    /// The present position is zero. Not while swinging.
+    pub fn zero(&mut self) -> [i32; JOINTS] {
+        let [a, b] = &self.state.encoders;
+        let zero = [a.total(), b.total()];
+        self.use_zero(zero);
+        self.setup.run.rebase(&mut self.state.run);
+        zero
+    }
+
+    fn use_zero(&mut self, zero: [i32; JOINTS]) {
+        self.state.zero = zero;
+        for (encoder, zero) in self.setup.encoders.iter_mut().zip(zero) {
+            encoder.zero = zero;
+        }
+    }
+
+    /// Another configuration: everything starts again, except that encoder faults stay counted. Not while swinging.
+    pub fn configure(&mut self, setup: Setup) {
+        let faults = self.state.encoders.map(|c| c.faults);
+        *self = Observers::new(setup);
+        for (channel, faults) in self.state.encoders.iter_mut().zip(faults) {
+            channel.faults = faults;
+        }
+    }
+
+    /// Where the observers were last started.
+    pub fn initial(&self) -> Initial {
+        let (tick, counts) = self.state.run.initial();
+        let [e0, e1] = &self.setup.encoders;
+        Initial {
+            tick,
+            counts,
+            q: [e0.angle(counts[0]), e1.angle(counts[1])],
+        }
+    }
+
+    #[inline(always)]
+    pub fn states(&self) -> States {
+        let State { uas, ekf, .. } = &self.state;
+        States {
+            uas_q: uas.q,
+            uas_w: uas.w,
+            ekf_q: ekf.q,
+            ekf_w: ekf.w,
+        }
+    }
+
+    #[inline(always)]
+    pub fn params(&self) -> Params {
+        let State { uas, ekf, .. } = &self.state;
+        let estimate = self.setup.ekf.estimate(ekf);
+        Params {
+            z: uas.z,
+            k: uas.k,
+            error: uas.error,
+            p: estimate.p,
+            sigma: estimate.sigma,
+            stage: estimate.stage,
+            identifiable: estimate.identifiable,
+        }
+    }
+}

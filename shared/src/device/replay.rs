@@ -1,0 +1,209 @@
+//! The same core fed from logged blocks, comparing every bit the device sent about itself.
+
+use super::{Observers, Setup};
+use crate::config::Config;
+use crate::digest::Digest;
+use crate::run::{Cause, Phase};
+use crate::state::State as _;
+use crate::wire::block::{Order, PARAM_BYTES, due};
+use crate::wire::{Block, Bytes};
+
+/// Follows a device, block by block.
+pub struct Replay {
+    observers: Option<Observers>,
+    setup: Setup,
+    next_tick: u64,
+    next_seq: u32,
+    /// Ticks whose digest was compared and found equal.
+    pub equal_ticks: u64,
+}
+
+/// What a block's replay said.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Followed {
+    /// All of it equal.
+    Equal,
+    /// Nothing to start from: no snapshot yet since the beginning or a gap.
+    Waiting,
+}
+
+/// A difference between device and replay. `word` indexes [`super::Observers::names`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mismatch {
+    /// The snapshot before `tick` differs in a word.
+    Snapshot {
+        tick: u64,
+        word: usize,
+        device: u32,
+        replay: u32,
+    },
+    /// A record of `tick` differs (word counted within the record).
+    Record {
+        tick: u64,
+        word: usize,
+        device: u32,
+        replay: u32,
+    },
+    /// The digest over these ticks differs.
+    Digest {
+        first_tick: u64,
+        ticks: u16,
+        device: u32,
+        replay: u32,
+    },
+    /// Counts or records do not have the length the block's head calls for.
+    Inconsistent { first_tick: u64 },
+    /// The snapshot is not one of this build.
+    Words { found: usize, known: usize },
+}
+
+impl Replay {
+    /// For blocks recorded under `config`. Starts at the device's first tick, or at the first snapshot.
+    pub fn new(config: &Config) -> Self {
+        let setup = Setup::new(config);
+        Replay {
+            observers: None,
+            setup,
+            next_tick: 0,
+            next_seq: 0,
+            equal_ticks: 0,
+        }
+    }
+
+    /// The configuration that the next block with [`Order::Configure`] puts in force (from the Hello that follows it).
+    pub fn set_config(&mut self, config: &Config) {
+        self.setup = Setup::new(config);
+    }
+
+    pub fn observers(&self) -> Option<&Observers> {
+        self.observers.as_ref()
+    }
+
+    /// Forget the state: the next block with a snapshot starts again.
+    pub fn lose(&mut self) {
+        self.observers = None;
+    }
+
+    /// Run one block. After a [`Mismatch`] the replay has lost the device and waits for the next snapshot.
+    pub fn block(&mut self, block: &Block) -> Result<Followed, Mismatch> {
+        let result = self.follow(block);
+        if result.is_err() {
+            self.observers = None;
+        }
+        result
+    }
+
+    fn follow(&mut self, block: &Block) -> Result<Followed, Mismatch> {
+        if !block.is_consistent() {
+            return Err(Mismatch::Inconsistent {
+                first_tick: block.first_tick,
+            });
+        }
+        let follows =
+            block.seq == self.next_seq && block.first_tick == self.next_tick + block.skipped as u64;
+        self.next_seq = block.seq.wrapping_add(1);
+        self.next_tick = block.end_tick();
+        if !follows {
+            self.observers = None;
+        }
+        self.enter(block)?;
+        let Some(core) = &mut self.observers else {
+            return Ok(Followed::Waiting);
+        };
+
+        let mut digest = Digest::START;
+        let mut rest = block.record_bytes();
+        for (tick, counts) in (block.first_tick..).zip(block.counts()) {
+            core.step(tick, counts);
+            digest.state(&core.state);
+            if due(tick, block.state_every) {
+                compare(&mut rest, tick, |own| core.states().put(own))?;
+            }
+            if due(tick, block.param_every) {
+                compare(&mut rest, tick, |own| core.params().put(own))?;
+            }
+        }
+        let replay = digest.finish();
+        if block.digest != replay {
+            return Err(Mismatch::Digest {
+                first_tick: block.first_tick,
+                ticks: block.ticks,
+                device: block.digest,
+                replay,
+            });
+        }
+        self.equal_ticks += block.ticks as u64;
+        Ok(Followed::Equal)
+    }
+
+    /// Apply the order and compare, or start from, the snapshot.
+    fn enter(&mut self, block: &Block) -> Result<(), Mismatch> {
+        if let Some(core) = &mut self.observers {
+            match block.order {
+                Order::Nothing | Order::Snapshot => {}
+                Order::Arm => {
+                    core.go(Phase::Armed, Cause::Device);
+                }
+                Order::Stop => {
+                    core.go(Phase::Idle, Cause::Device);
+                }
+                Order::Zero => {
+                    core.zero();
+                }
+                Order::Configure => core.configure(self.setup),
+            }
+        }
+        let Some(words) = block.snapshot() else {
+            return Ok(());
+        };
+        let Some(core) = &self.observers else {
+            let found = words.len();
+            let known = Observers::word_count();
+            self.observers = Observers::from_words(self.setup, words);
+            return match self.observers {
+                Some(_) => Ok(()),
+                None => Err(Mismatch::Words { found, known }),
+            };
+        };
+        let mut words = words.enumerate();
+        let mut difference = None;
+        core.state.save(&mut |replay| {
+            let (word, device) = words.next().unwrap_or((0, !replay));
+            if device != replay && difference.is_none() {
+                difference = Some(Mismatch::Snapshot {
+                    tick: block.first_tick,
+                    word,
+                    device,
+                    replay,
+                });
+            }
+        });
+        difference.map_or(Ok(()), Err)
+    }
+}
+
+/// The record of `tick` that `put` writes must be the next bytes of `rest`.
+fn compare(
+    rest: &mut &[u8],
+    tick: u64,
+    put: impl FnOnce(&mut Bytes<PARAM_BYTES>),
+) -> Result<(), Mismatch> {
+    let mut own = Bytes::new();
+    put(&mut own);
+    // The lengths were checked with the block's consistency.
+    let (device, tail) = rest.split_at(own.len().min(rest.len()));
+    *rest = tail;
+    let pair = device.chunks(4).zip(own.chunks(4)).enumerate();
+    for (word, (device, replay)) in pair {
+        if device != replay {
+            let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |n, &b| n << 8 | b as u32);
+            return Err(Mismatch::Record {
+                tick,
+                word,
+                device: number(device),
+                replay: number(replay),
+            });
+        }
+    }
+    Ok(())
+}

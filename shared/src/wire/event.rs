@@ -1,0 +1,59 @@
+//! Things that happen at a tick: run transitions, faults.
+
+use serde::{Deserialize, Serialize};
+
+use crate::plant::JOINTS;
+use crate::run::{Cause, Phase};
+
+/// Something that happened at a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    pub tick: u64,
+    pub what: What,
+}
+
+/// New variants only at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum What {
+    /// The run changed phase. `initial` is set when it became swinging.
+    Run {
+        from: Phase,
+        to: Phase,
+        cause: Cause,
+        initial: Option<Initial>,
+    },
+    /// The present position became zero: the encoders' new `zero`.
+    Zeroed {
+        cause: Cause,
+        zero: [i32; JOINTS],
+    },
+    /// A new configuration is in force from this tick on.
+    Configured,
+    /// Ticks that never happened: the previous one took too long.
+    Overrun {
+        missed: u32,
+    },
+    /// New encoder faults of a joint (bits of `encoder::Faults`).
+    EncoderFault {
+        joint: u8,
+        flags: u8,
+    },
+    /// An observer met a NaN, an infinity or a runaway gain and started again.
+    UasRestart {
+        total: u32,
+    },
+    EkfRestart {
+        total: u32,
+    },
+}
+
+/// The state a run started from: held still, so both velocities are zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Initial {
+    /// The observers were started at this tick.
+    pub tick: u64,
+    /// Unwrapped counts, sign and zero applied.
+    pub counts: [i32; JOINTS],
+    /// The same as angles [rad].
+    pub q: [f32; JOINTS],
+}

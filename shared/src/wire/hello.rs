@@ -1,0 +1,77 @@
+//! Who the device is and everything a log needs to be read and replayed on its own.
+
+use heapless::String;
+use serde::{Deserialize, Serialize};
+
+use super::Initial;
+use crate::config::{Blob, ConfigError};
+use crate::run::Phase;
+
+/// Sent on connect, on request and after every change of the configuration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`super::PROTOCOL`].
+    pub protocol: u16,
+    /// [`super::NUMERICS`].
+    pub numerics: u16,
+    /// [`super::SCHEMA_HASH`].
+    pub schema: u32,
+    /// Version and source revision of the build.
+    pub build: String<40>,
+    /// Board or "twin".
+    pub board: String<24>,
+    /// Tick rate [Hz].
+    pub tick_hz: u32,
+    /// Random or counted number of this boot: a change means the device was reset in between.
+    pub boot: u32,
+    /// Ticks since reset.
+    pub uptime_ticks: u64,
+    pub reset_cause: ResetCause,
+    /// Panic or hard-fault text of the previous run of the program; empty if it ended well.
+    pub last_fault: String<64>,
+    pub config_origin: ConfigOrigin,
+    /// Run phase at this moment.
+    pub phase: Phase,
+    /// Where the present or last run started.
+    pub initial: Option<Initial>,
+    /// The complete configuration in force, bit-exact ([`Hello::config`]).
+    pub config: Blob,
+}
+
+impl Hello {
+    /// The configuration, or why this build cannot read it.
+    pub fn config(&self) -> Result<crate::config::Config, ConfigError> {
+        self.config.open()
+    }
+}
+
+/// Why the processor started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ResetCause {
+    #[default]
+    Unknown,
+    PowerOn,
+    /// Reset pin (button, probe).
+    Pin,
+    /// Supply dipped.
+    BrownOut,
+    /// Requested by software (the reset command).
+    Software,
+    /// Watchdog: tick or main loop hung.
+    Watchdog,
+    /// Panic or hard fault; see `last_fault`.
+    Fault,
+}
+
+/// Where the configuration in force came from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ConfigOrigin {
+    #[default]
+    Default,
+    /// Read from flash at reset.
+    Stored,
+    /// Sent by the host since reset.
+    Host,
+    /// Flash held a damaged or unreadable configuration: the defaults are in force.
+    StoredWasBad,
+}

@@ -1,0 +1,60 @@
+//! The device's health, once per second: counters since reset, statistics since the previous Status.
+
+use serde::{Deserialize, Serialize};
+
+use super::{ConfigOrigin, ResetCause};
+use crate::plant::JOINTS;
+use crate::run::Phase;
+
+/// See the module header.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// Ticks since reset.
+    pub tick: u64,
+    pub phase: Phase,
+    /// What the firmware measured.
+    pub health: Health,
+    /// Blocks discarded because the link was behind, since reset.
+    pub dropped_blocks: u32,
+    /// Events and replies discarded because their queue was full, since reset.
+    pub dropped_notes: u32,
+    /// Encoder faults per joint, since reset.
+    pub encoder_faults: [u32; JOINTS],
+    /// Observer restarts, since reset.
+    pub uas_restarts: u32,
+    pub ekf_restarts: u32,
+    /// Frames from the host that were refused (CRC, stuffing, length).
+    pub bad_frames: u32,
+    pub reset_cause: ResetCause,
+    pub config_origin: ConfigOrigin,
+}
+
+/// What only the firmware can measure; it hands this to the link with every Status. The twin leaves it zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Health {
+    /// Processor cycles of a tick, from interrupt entry to its end.
+    pub tick_cycles: Spread,
+    /// Processor cycles between the starts of two ticks.
+    pub period_cycles: Spread,
+    /// Processor clock [Hz]: what the cycles count.
+    pub clock_hz: u32,
+    /// Ticks that started late by a whole period or more, since reset.
+    pub overruns: u32,
+    /// Ticks that never happened, since reset.
+    pub missed_ticks: u32,
+    /// Most blocks that ever waited for the link, and room for them.
+    pub queue_high: u8,
+    pub queue_size: u8,
+    /// Writes to the host that timed out, since reset.
+    pub write_timeouts: u32,
+}
+
+/// Statistics of a measured quantity.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    pub min: u32,
+    pub max: u32,
+    pub mean: f32,
+    /// Standard deviation σ.
+    pub sigma: f32,
+}
