@@ -7,8 +7,8 @@
 //! ```text
 //! jump          |count(n) − count(n−1)| > max_jump
 //! acceleration  travel of one window differs from the last window's by more than max_acceleration
-//! reversed      travel of a window is the mirror image of the one two windows ago: the direction of the
-//!               counter flipped while the joint was moving (a loose A or B line)
+//! reversed      travel of a window is the mirror image of the one two windows ago, more than max_acceleration
+//!               away: the direction of the counter flipped while the joint was moving (a loose A or B line)
 //! stuck         this count stood still (at most one count of dither) over a span in which the other joint
 //!               travelled stuck_travel or more
 //! ```
@@ -70,12 +70,25 @@ impl Default for Config {
             max_jump: 256,
             // 448 counts per (12.8 ms)² = 430 rad/s².
             max_acceleration: 448,
-            stuck_travel: 10_000,
+            stuck_travel: 5_000,
         }
     }
 }
 
 impl Config {
+    /// Both channels of the default rig. A pendulum that swings moves the arm only against the arm's larger friction;
+    /// an arm that swings always moves the pendulum.
+    pub fn pair() -> [Self; JOINTS] {
+        let arm = Config::default();
+        [
+            arm,
+            Config {
+                stuck_travel: 1_000,
+                ..arm
+            },
+        ]
+    }
+
     /// The first field outside its allowed range, if any.
     pub fn validate(&self) -> Result<(), OutOfRange> {
         let bits = self.counter_bits as f32;
@@ -254,9 +267,8 @@ impl Channel {
             self.faults.flags |= flag::ACCELERATION;
             self.faults.accelerations = self.faults.accelerations.wrapping_add(1);
         }
-        // A legal joint changes its travel by at most 2·limit in two windows; a mirrored one by twice its travel.
-        let mirrored = travel.wrapping_add(before).unsigned_abs() <= travel.unsigned_abs() / 8;
-        if self.windows >= 2 && mirrored && travel.unsigned_abs() > limit {
+        let mirrored = travel.wrapping_add(before).unsigned_abs() <= travel.unsigned_abs() / 4;
+        if self.windows >= 2 && mirrored && travel.unsigned_abs() > limit / 2 {
             self.faults.flags |= flag::REVERSED;
             self.faults.reversals = self.faults.reversals.wrapping_add(1);
         }

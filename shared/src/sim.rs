@@ -123,7 +123,7 @@ impl Encoder {
 /// What happened in one tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// True angles [rad] and velocities [rad/s] at the tick.
+    /// True angles [rad] and velocities [rad/s] at the tick (zero velocity while a hand holds it).
     pub q: [f64; JOINTS],
     pub w: [f64; JOINTS],
     /// What the two hardware counters show.
@@ -136,7 +136,16 @@ pub struct Bench {
     pub truth: Truth,
     pub encoders: [Encoder; JOINTS],
     rng: Rng,
-    held_ticks: u32,
+    hand: Hand,
+}
+
+/// The hand that carries the pendulum: from one place to another in `ticks`, then it lets go.
+#[derive(Clone, Copy, Debug, Default)]
+struct Hand {
+    from: [f64; JOINTS],
+    to: [f64; JOINTS],
+    ticks: u32,
+    left: u32,
 }
 
 impl Bench {
@@ -145,7 +154,7 @@ impl Bench {
             truth,
             encoders,
             rng: Rng::new(seed),
-            held_ticks: 0,
+            hand: Hand::default(),
         }
     }
 
@@ -165,11 +174,21 @@ impl Bench {
         Self::new(truth, [encoder; JOINTS], seed)
     }
 
-    /// Take the pendulum by hand: put it at rest at `q` [rad] and let go after `ticks`.
+    /// Put the pendulum at rest at `q` [rad] at once (its counts jump) and let go after `ticks`.
     pub fn hold(&mut self, q: [f64; JOINTS], ticks: u32) {
         self.truth.q = q;
+        self.carry(q, ticks);
+    }
+
+    /// Take the pendulum by hand, move it smoothly to `q` [rad] within `ticks`, let go at rest.
+    pub fn carry(&mut self, q: [f64; JOINTS], ticks: u32) {
         self.truth.w = [0.0; JOINTS];
-        self.held_ticks = ticks;
+        self.hand = Hand {
+            from: self.truth.q,
+            to: q,
+            ticks,
+            left: ticks,
+        };
     }
 
     /// This tick's sample; then the pendulum moves on to the next tick.
@@ -188,12 +207,23 @@ impl Bench {
             w: self.truth.w,
             counts,
         };
-        if self.held_ticks > 0 {
-            self.held_ticks -= 1;
+        if self.hand.left > 0 {
+            self.hand.left -= 1;
+            self.truth.q = self.hand.place();
         } else {
             self.truth.step();
         }
         sample
+    }
+}
+
+impl Hand {
+    /// Where the hand is: a raised cosine between its two places.
+    fn place(&self) -> [f64; JOINTS] {
+        let left = self.left as f64 / self.ticks as f64;
+        let (_, cos) = (core::f64::consts::PI * left).sin_cos();
+        let done = 0.5 * (1.0 + cos);
+        core::array::from_fn(|i| self.from[i] + done * (self.to[i] - self.from[i]))
     }
 }
 

@@ -145,8 +145,9 @@ impl Config {
 }
 
 impl Default for Config {
-    /// Bench mode. k starts in the first positive lobe after the sign search (N(6) = 6.2/s), and vt is held where a
-    /// 10 kHz step can follow it; everything else as [`Config::paper`].
+    /// Bench mode. k starts in the first positive lobe after the sign search (N(7) = 21.5/s) and the gain is stopped below
+    /// the top of that lobe (29.6/s), so its sign never turns; vt is held where a 10 kHz step can follow it. Everything
+    /// else as [`Config::paper`].
     fn default() -> Self {
         let paper = Self::paper();
         let mut bounds = paper.bounds;
@@ -157,9 +158,10 @@ impl Default for Config {
         }
         Config {
             mode: Mode::Bench,
-            k0: 6.0,
+            k0: 7.0,
             dead_zone: 0.2,
             angle_rate: 20.0,
+            gain_max: 28.0,
             bounds,
             ..paper
         }

@@ -1,0 +1,79 @@
+//! The guard: whatever goes wrong inside, the observer counts it and starts again.
+
+use stribeck_core::sim::Bench;
+use stribeck_core::uas::{Config, Mode, State};
+
+use super::{angles, observer};
+
+fn poisoned(poison: impl Fn(&mut State<f32>)) -> State<f32> {
+    let uas = observer::<f32>(&Config::default());
+    let mut bench = Bench::reference(5.0, 31);
+    let mut st = uas.start(angles(bench.tick().counts));
+    for _ in 0..5_000 {
+        uas.step(&mut st, angles(bench.tick().counts));
+    }
+    assert_eq!(st.restarts, 0);
+    poison(&mut st);
+    let mut truth = bench.tick();
+    for _ in 0..10_000 {
+        uas.step(&mut st, angles(truth.counts));
+        truth = bench.tick();
+    }
+    for i in 0..2 {
+        assert!(
+            (st.q[i] as f64 - truth.q[i]).abs() < 0.05,
+            "lost after restart"
+        );
+    }
+    st
+}
+
+#[test]
+fn every_poisoned_field_is_one_counted_restart() {
+    for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let cases: [fn(&mut State<f32>, f32); 7] = [
+            |st, x| st.q[1] = x,
+            |st, x| st.w[0] = x,
+            |st, x| st.z[3] = x,
+            |st, x| st.z[9] = x,
+            |st, x| st.k = x,
+            |st, x| st.trackers[1].w = x,
+            |st, x| st.trackers[0].q = x,
+        ];
+        for (i, case) in cases.iter().enumerate() {
+            let st = poisoned(|st| case(st, bad));
+            assert_eq!(st.restarts, 1, "case {i} with {bad}");
+        }
+    }
+}
+
+#[test]
+fn a_measurement_that_is_not_a_number_restarts_and_recovers() {
+    let uas = observer::<f32>(&Config::default());
+    let mut st = uas.start([0.0, 1.0]);
+    for _ in 0..3 {
+        uas.step(&mut st, [f32::NAN, 1.0]);
+    }
+    assert_eq!(st.restarts, 3);
+    uas.step(&mut st, [0.0, 1.0]);
+    assert_eq!(st.restarts, 3);
+    assert!(st.q.iter().chain(&st.w).chain(&st.z).all(|x| x.is_finite()));
+}
+
+/// Paper mode on a noisy bench integrates the noise into k until the gain runs away: the reason for bench mode.
+#[test]
+fn runaway_gain_of_paper_mode_is_counted_and_restarted() {
+    let uas = observer::<f32>(&Config {
+        mode: Mode::Paper,
+        gain_max: 50.0,
+        ..Config::default()
+    });
+    let mut bench = Bench::reference(20.0, 32);
+    let mut st = uas.start(angles(bench.tick().counts));
+    for _ in 0..2_000_000 {
+        uas.step(&mut st, angles(bench.tick().counts));
+        assert!(st.gain.abs() <= 50.0);
+    }
+    println!("restarts {}", st.restarts);
+    assert!(st.restarts > 0);
+}

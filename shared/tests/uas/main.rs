@@ -1,0 +1,31 @@
+//! The UAS observer: paper mode is the paper, bench mode survives a bench.
+//!
+//! `cargo test -p stribeck-core --release --test uas`
+
+mod bench;
+mod guard;
+mod nussbaum;
+mod paper;
+
+use stribeck_core::encoder;
+use stribeck_core::plant::PlantConfig;
+use stribeck_core::scalar::Scalar;
+use stribeck_core::tracker;
+use stribeck_core::uas::{Config, Uas};
+
+const DT: f64 = 1e-4;
+
+fn observer<S: Scalar>(cfg: &Config) -> Uas<S> {
+    Uas::new(
+        &PlantConfig::Furuta(Default::default()),
+        cfg,
+        &tracker::Config::default(),
+        S::lit(DT),
+    )
+}
+
+/// Counters → angles, as the device does it.
+fn angles<S: Scalar>(counts: [u32; 2]) -> [S; 2] {
+    let cfg = encoder::Config::default();
+    counts.map(|c| cfg.angle(c as i32))
+}
