@@ -43,7 +43,10 @@ impl Digest {
     /// Mix in every word of a state.
     #[inline(always)]
     pub fn state(&mut self, s: &impl State) {
-        s.save(&mut |w| self.word(w));
+        // A copy, so that the lanes stay in registers.
+        let mut d = *self;
+        s.save(&mut |w| d.word(w));
+        *self = d;
     }
 
     /// The 32 bits sent: both lanes, avalanched.

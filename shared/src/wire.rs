@@ -152,6 +152,17 @@ frames! {
     Command 1,
 }
 
+/// A bounded string; what does not fit is cut at a character.
+pub fn text<const N: usize>(s: &str) -> heapless::String<N> {
+    let mut out = heapless::String::new();
+    for c in s.chars() {
+        if out.push(c).is_err() {
+            break;
+        }
+    }
+    out
+}
+
 /// 32-bit FNV-1a.
 pub const fn fnv1a(bytes: &[u8]) -> u32 {
     let mut h = 0x811C_9DC5u32;

@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::plant::JOINTS;
 use crate::run::{Cause, Phase, Transition};
 use crate::state::State as _;
-use crate::wire::block::{Order, PARAM_BYTES, STATE_BYTES, due};
+use crate::wire::block::{Order, PARAM_BYTES, STATE_BYTES};
 use crate::wire::{Block, Event, What};
 
 /// What the hardware says at a tick.
@@ -39,6 +39,8 @@ pub struct Engine {
     last: [u32; JOINTS],
     /// The block in the outbox has been begun.
     open: bool,
+    states_due: Every,
+    params_due: Every,
     next_snapshot: u64,
     button: Button,
     vitals: Vitals,
@@ -56,6 +58,8 @@ impl Engine {
             seq: 0,
             last: [0; JOINTS],
             open: false,
+            states_due: Every::new(setup.stream.state_every, 0),
+            params_due: Every::new(setup.stream.param_every, 0),
             next_snapshot: 0,
             button: Button::default(),
             vitals: Vitals::default(),
@@ -91,8 +95,8 @@ impl Engine {
                 self.close(out);
                 let from = self.observers.phase();
                 self.observers.configure(setup);
-                self.flags = [0; JOINTS];
                 self.next_vitals = self.tick + setup.tick_hz as u64;
+                self.align_records();
                 self.begin(Order::Configure, 0, out);
                 self.event(What::Configured, out);
                 let to = self.observers.phase();
@@ -161,6 +165,7 @@ impl Engine {
         if input.missed > 0 {
             self.close(out);
             self.tick += input.missed as u64;
+            self.align_records();
             self.begin(Order::Nothing, input.missed, out);
             let missed = input.missed;
             self.event(What::Overrun { missed }, out);
@@ -184,7 +189,7 @@ impl Engine {
         let restarts = self.restarts();
         let transition = self.observers.step(tick, input.counts);
         self.digest.state(&self.observers.state);
-        self.append(tick, input.counts, out.block());
+        self.append(input.counts, out.block());
 
         self.tick = tick + 1;
         self.report(restarts, out);
@@ -199,7 +204,7 @@ impl Engine {
 
     /// Add this tick's counts and records to the block.
     #[inline(always)]
-    fn append(&mut self, tick: u64, counts: [u32; JOINTS], block: &mut Block) {
+    fn append(&mut self, counts: [u32; JOINTS], block: &mut Block) {
         if block.ticks == 0 {
             block.base = counts;
         } else {
@@ -209,12 +214,19 @@ impl Engine {
         }
         self.last = counts;
         block.ticks += 1;
-        if due(tick, block.state_every) {
+        if self.states_due.next() {
             self.observers.states().put(&mut block.data);
         }
-        if due(tick, block.param_every) {
+        if self.params_due.next() {
             self.observers.params().put(&mut block.data);
         }
+    }
+
+    /// After a jump of the tick number or of the decimations.
+    fn align_records(&mut self) {
+        let stream = &self.observers.setup().stream;
+        self.states_due = Every::new(stream.state_every, self.tick);
+        self.params_due = Every::new(stream.param_every, self.tick);
     }
 
     #[inline(always)]
@@ -300,19 +312,20 @@ impl Engine {
         let [uas_total, ekf_total] = self.restarts();
         if uas_total != uas {
             self.vitals.uas_restarts = self.vitals.uas_restarts.wrapping_add(1);
-            self.event(What::UasRestart { total: uas_total }, out);
+            let total = self.vitals.uas_restarts;
+            self.event(What::UasRestart { total }, out);
         }
         if ekf_total != ekf {
             self.vitals.ekf_restarts = self.vitals.ekf_restarts.wrapping_add(1);
-            self.event(What::EkfRestart { total: ekf_total }, out);
+            let total = self.vitals.ekf_restarts;
+            self.event(What::EkfRestart { total }, out);
         }
-        for joint in 0..JOINTS {
-            let flags = self.observers.state.encoders[joint].faults.flags;
-            let new = flags & !self.flags[joint];
-            if new != 0 {
-                self.flags[joint] = flags;
-                let joint = joint as u8;
-                self.event(What::EncoderFault { joint, flags: new }, out);
+        let before = self.flags;
+        self.flags = self.observers.encoder_flags();
+        for (joint, (now, before)) in (0..).zip(self.flags.into_iter().zip(before)) {
+            let flags = now & !before;
+            if flags != 0 {
+                self.event(What::EncoderFault { joint, flags }, out);
             }
         }
         if self.tick >= self.next_vitals {
@@ -321,6 +334,34 @@ impl Engine {
             self.vitals.encoder_faults = self.observers.encoder_faults();
             self.note(Note::Vitals(self.vitals), out);
         }
+    }
+}
+
+/// "The tick number is divisible by `every`", by counting: no 64-bit division in the tick.
+#[derive(Clone, Copy, Debug)]
+struct Every {
+    every: u16,
+    left: u16,
+}
+
+impl Every {
+    fn new(every: u16, tick: u64) -> Self {
+        let over = match every {
+            0 => 0,
+            n => (tick % n as u64) as u16,
+        };
+        let left = if over == 0 { 0 } else { every - over };
+        Every { every, left }
+    }
+
+    #[inline(always)]
+    fn next(&mut self) -> bool {
+        if self.left > 0 {
+            self.left -= 1;
+            return false;
+        }
+        self.left = self.every.saturating_sub(1);
+        self.every != 0
     }
 }
 

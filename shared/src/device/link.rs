@@ -27,6 +27,21 @@ pub struct Identity {
     pub tick_hz: Option<u32>,
 }
 
+impl Identity {
+    /// Of this build, running on `board`. A build may name its revision in `STRIBECK_BUILD`.
+    pub fn new(board: &str) -> Self {
+        const BUILD: &str = match option_env!("STRIBECK_BUILD") {
+            Some(revision) => revision,
+            None => env!("CARGO_PKG_VERSION"),
+        };
+        Identity {
+            board: wire::text(board),
+            build: wire::text(BUILD),
+            ..Identity::default()
+        }
+    }
+}
+
 /// What only the firmware can do.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant)]
@@ -60,6 +75,7 @@ struct Test {
 pub struct Link {
     identity: Identity,
     config: Config,
+    config_since: u64,
     origin: ConfigOrigin,
     phase: Phase,
     initial: Option<Initial>,
@@ -81,6 +97,7 @@ impl Link {
         Link {
             identity,
             config,
+            config_since: 0,
             origin,
             phase: if config.run.auto_arm {
                 Phase::Armed
@@ -239,6 +256,7 @@ impl Link {
                 self.reply(id, None);
                 let accepted = self.offered.take_if(|o| o.id == id)?;
                 self.config = accepted.config;
+                self.config_since = tick;
                 self.origin = ConfigOrigin::Host;
                 self.hello_due = true;
                 accepted.store.then_some(Action::Store(accepted.config))
@@ -332,6 +350,7 @@ impl Link {
             config_origin: self.origin,
             phase: self.phase,
             initial: self.initial,
+            config_since: self.config_since,
             config: Blob::seal(&self.config),
         }
     }

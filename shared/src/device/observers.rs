@@ -121,6 +121,12 @@ impl Observers {
             Drive::Start => self.start_observers(q),
             Drive::Freeze => {}
         }
+        if let Some(Transition {
+            to: Phase::Armed, ..
+        }) = transition
+        {
+            self.clear_flags();
+        }
         transition
     }
 
@@ -155,7 +161,23 @@ impl Observers {
 
     /// Arm or go idle, from any phase.
     pub fn go(&mut self, to: Phase, cause: Cause) -> Option<Transition> {
+        if to == Phase::Armed {
+            self.clear_flags();
+        }
         self.setup.run.order(&mut self.state.run, to, cause)
+    }
+
+    /// Every run reports its own faults; the counters go on.
+    fn clear_flags(&mut self) {
+        self.state
+            .encoders
+            .iter_mut()
+            .for_each(Channel::clear_flags);
+    }
+
+    /// Fault flags of each channel in this run (bits of [`encoder::flag`]).
+    pub fn encoder_flags(&self) -> [u8; JOINTS] {
+        self.state.encoders.map(|c| c.faults.flags)
     }
 
     /// The present position is zero. Not while swinging.

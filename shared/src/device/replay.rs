@@ -12,6 +12,8 @@ use crate::wire::{Block, Bytes};
 pub struct Replay {
     observers: Option<Observers>,
     setup: Setup,
+    /// A configuration that comes into force at a later tick.
+    next_setup: Option<(u64, Setup)>,
     next_tick: u64,
     next_seq: u32,
     /// Ticks whose digest was compared and found equal.
@@ -58,21 +60,22 @@ pub enum Mismatch {
 }
 
 impl Replay {
-    /// For blocks recorded under `config`. Starts at the device's first tick, or at the first snapshot.
+    /// For blocks recorded under `config`. Starts at the first block with a snapshot: the device's first block has one.
     pub fn new(config: &Config) -> Self {
-        let setup = Setup::new(config);
         Replay {
             observers: None,
-            setup,
+            setup: Setup::new(config),
+            next_setup: None,
             next_tick: 0,
             next_seq: 0,
             equal_ticks: 0,
         }
     }
 
-    /// The configuration that the next block with [`Order::Configure`] puts in force (from the Hello that follows it).
-    pub fn set_config(&mut self, config: &Config) {
-        self.setup = Setup::new(config);
+    /// Another configuration, in force from tick `since` (both from a Hello). Call it as soon as the Hello is seen: it may
+    /// overtake blocks of the time before.
+    pub fn set_config(&mut self, config: &Config, since: u64) {
+        self.next_setup = Some((since, Setup::new(config)));
     }
 
     pub fn observers(&self) -> Option<&Observers> {
@@ -106,21 +109,24 @@ impl Replay {
         if !follows {
             self.observers = None;
         }
+        if let Some((_, setup)) = self.next_setup.take_if(|(t, _)| *t <= block.first_tick) {
+            self.setup = setup;
+        }
         self.enter(block)?;
-        let Some(core) = &mut self.observers else {
+        let Some(observers) = &mut self.observers else {
             return Ok(Followed::Waiting);
         };
 
         let mut digest = Digest::START;
         let mut rest = block.record_bytes();
         for (tick, counts) in (block.first_tick..).zip(block.counts()) {
-            core.step(tick, counts);
-            digest.state(&core.state);
+            observers.step(tick, counts);
+            digest.state(&observers.state);
             if due(tick, block.state_every) {
-                compare(&mut rest, tick, |own| core.states().put(own))?;
+                compare(&mut rest, tick, |own| observers.states().put(own))?;
             }
             if due(tick, block.param_every) {
-                compare(&mut rest, tick, |own| core.params().put(own))?;
+                compare(&mut rest, tick, |own| observers.params().put(own))?;
             }
         }
         let replay = digest.finish();
@@ -138,25 +144,25 @@ impl Replay {
 
     /// Apply the order and compare, or start from, the snapshot.
     fn enter(&mut self, block: &Block) -> Result<(), Mismatch> {
-        if let Some(core) = &mut self.observers {
+        if let Some(observers) = &mut self.observers {
             match block.order {
                 Order::Nothing | Order::Snapshot => {}
                 Order::Arm => {
-                    core.go(Phase::Armed, Cause::Device);
+                    observers.go(Phase::Armed, Cause::Device);
                 }
                 Order::Stop => {
-                    core.go(Phase::Idle, Cause::Device);
+                    observers.go(Phase::Idle, Cause::Device);
                 }
                 Order::Zero => {
-                    core.zero();
+                    observers.zero();
                 }
-                Order::Configure => core.configure(self.setup),
+                Order::Configure => observers.configure(self.setup),
             }
         }
         let Some(words) = block.snapshot() else {
             return Ok(());
         };
-        let Some(core) = &self.observers else {
+        let Some(observers) = &self.observers else {
             let found = words.len();
             let known = Observers::word_count();
             self.observers = Observers::from_words(self.setup, words);
@@ -167,7 +173,7 @@ impl Replay {
         };
         let mut words = words.enumerate();
         let mut difference = None;
-        core.state.save(&mut |replay| {
+        observers.state.save(&mut |replay| {
             let (word, device) = words.next().unwrap_or((0, !replay));
             if device != replay && difference.is_none() {
                 difference = Some(Mismatch::Snapshot {

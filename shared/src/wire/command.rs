@@ -5,7 +5,7 @@ use core::fmt;
 use heapless::String;
 use serde::{Deserialize, Serialize};
 
-use super::Bytes;
+use super::{Bytes, text};
 use crate::config::{Blob, ConfigError};
 
 /// A question or order; `id` comes back in the [`Reply`].
@@ -72,20 +72,12 @@ pub enum Refusal {
 impl From<ConfigError> for Refusal {
     fn from(e: ConfigError) -> Self {
         match e {
-            ConfigError::OutOfRange(r) => {
-                let mut field = String::new();
-                for c in r.field.chars() {
-                    if field.push(c).is_err() {
-                        break;
-                    }
-                }
-                Refusal::OutOfRange {
-                    field,
-                    value: r.value,
-                    min: r.min,
-                    max: r.max,
-                }
-            }
+            ConfigError::OutOfRange(r) => Refusal::OutOfRange {
+                field: text(r.field),
+                value: r.value,
+                min: r.min,
+                max: r.max,
+            },
             ConfigError::Version { found, known } => Refusal::ConfigVersion { found, known },
             ConfigError::Unreadable => Refusal::ConfigUnreadable,
         }

@@ -34,6 +34,8 @@ pub struct Hello {
     pub phase: Phase,
     /// Where the present or last run started.
     pub initial: Option<Initial>,
+    /// First tick the configuration was in force for: blocks before it ran under an earlier one.
+    pub config_since: u64,
     /// The complete configuration in force, bit-exact ([`Hello::config`]).
     pub config: Blob,
 }
