@@ -1,0 +1,118 @@
+//! Hostile counts: whatever the encoders say, no state word becomes a NaN, faults are counted, and replay still holds.
+
+use stribeck_core::config::Config;
+use stribeck_core::device::{Followed, Observers, Replay};
+use stribeck_core::run::Phase;
+use stribeck_core::sim::{Bench, Rng};
+use stribeck_core::state::State as _;
+use stribeck_core::wire::What;
+
+use crate::host::Host;
+
+/// Which words of the state are floats: all but the known integers.
+fn floats() -> Vec<bool> {
+    let mut floats = Vec::new();
+    Observers::names(&mut |path| {
+        let name = path.to_string();
+        let integer = ["encoders", "zero", "run"]
+            .iter()
+            .any(|root| name.starts_with(root))
+            || [
+                "restarts",
+                "floored",
+                "phase",
+                "stage",
+                "ticks",
+                ".n",
+                "windows",
+                "sliding[0]",
+                "sliding[1]",
+            ]
+            .iter()
+            .any(|leaf| name.ends_with(leaf));
+        floats.push(!integer);
+    });
+    floats
+}
+
+fn assert_finite(host: &Host, floats: &[bool]) {
+    let mut i = 0;
+    host.device.engine().observers().state.save(&mut |w| {
+        assert!(
+            !floats[i] || f32::from_bits(w).is_finite(),
+            "word {i} is {} at tick {}",
+            f32::from_bits(w),
+            host.device.engine().next_tick()
+        );
+        i += 1;
+    });
+}
+
+fn replays(host: &mut Host) {
+    let mut replay = Replay::new(host.device.link().config());
+    for block in &host.heard.blocks {
+        assert_eq!(replay.block(block), Ok(Followed::Equal));
+    }
+    assert!(replay.equal_ticks > 1000);
+}
+
+#[test]
+fn random_jumps_of_every_size() {
+    let floats = floats();
+    let mut rng = Rng::new(11);
+    for size in [10u32, 1000, 30_000, 1_000_000, u32::MAX] {
+        let mut host = Host::reference();
+        host.run_until(Phase::Swinging, 1000);
+        for _ in 0..20_000 {
+            let mut counts = host.bench.tick().counts;
+            if rng.bits().is_multiple_of(50) {
+                counts = counts.map(|c| c.wrapping_add((rng.bits() % size as u64) as u32));
+            }
+            host.device.tick(counts);
+            host.read();
+            assert_finite(&host, &floats);
+        }
+        replays(&mut host);
+    }
+}
+
+#[test]
+fn a_counter_that_runs_away_and_one_that_jumps_for_good() {
+    let floats = floats();
+    let mut host = Host::reference();
+    host.run_until(Phase::Swinging, 1000);
+    host.run(40_000);
+    for i in 0..40_000u32 {
+        let [a, b] = host.bench.tick().counts;
+        host.device
+            .tick([a.wrapping_add(i * i / 100), b.wrapping_add(20_000)]);
+        host.read();
+        assert_finite(&host, &floats);
+    }
+    let status = host.heard.statuses.last().unwrap();
+    println!("{status:?}");
+    assert!(status.encoder_faults[0] > 0 && status.encoder_faults[1] > 0);
+    assert!(status.ekf_restarts > 0, "the filter lost its pendulum");
+    let fault = |e: &&stribeck_core::wire::Event| matches!(e.what, What::EncoderFault { .. });
+    assert!(host.heard.events.iter().filter(fault).count() >= 2);
+    replays(&mut host);
+}
+
+#[test]
+fn a_dead_encoder_and_a_pendulum_turning_for_minutes() {
+    let floats = floats();
+    let mut config = Config::default();
+    config.run.auto_arm = true;
+    let mut host = Host::new(&config, Bench::reference(0.0, 1));
+    host.run(5000);
+    let stuck = host.bench.tick().counts[0];
+    // Full circles at 20 rad/s: half a million counts and more.
+    for i in 0..100_000u32 {
+        host.device.tick([stuck, 13 * i]);
+        host.read();
+        if i % 100 == 0 {
+            assert_finite(&host, &floats);
+        }
+    }
+    replays(&mut host);
+}

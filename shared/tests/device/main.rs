@@ -1,0 +1,9 @@
+//! The whole device, natively: commands, run logic, stream budgets, replay, faults.
+
+mod commands;
+mod faults;
+mod host;
+mod queues;
+mod replay;
+mod run;
+mod stream;
