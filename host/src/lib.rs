@@ -9,10 +9,15 @@
 #![forbid(unsafe_code)]
 
 pub mod chart;
+pub mod check;
 pub mod command;
 pub mod error;
 pub mod exit;
+pub mod frames;
+pub mod ledger;
 pub mod log;
+pub mod session;
+pub mod simulation;
 pub mod source;
 
 pub use error::Error;

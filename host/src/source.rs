@@ -8,6 +8,7 @@
 pub mod file;
 pub mod port;
 pub mod pump;
+pub mod twin;
 pub mod usb;
 
 use std::fmt;

@@ -1,0 +1,295 @@
+//! The books of the link: which blocks came, which did not, and where.
+//!
+//! In: blocks in the order of arrival, and every damaged frame. Out: blocks in the order of their sequence
+//! numbers, and [`Losses`] that name each missing tick. A block that overtook others waits until the
+//! missing ones come or [`WINDOW`] later ones have arrived; only then they are lost.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use stribeck_core::wire::Block;
+
+use crate::frames::Reason;
+
+/// Blocks that may wait for an overtaken one.
+const WINDOW: usize = 16;
+/// Places remembered of each sort; all are counted.
+const PLACES: usize = 10_000;
+
+/// Ticks that are missing: `from` to `to`, both included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Gap {
+    pub from: u64,
+    pub to: u64,
+    /// First missing sequence number, and how many are missing.
+    pub seq: u32,
+    pub blocks: u32,
+    /// Damaged frames that arrived in their place.
+    pub damaged: u32,
+    /// The connection was down meanwhile.
+    pub unplugged: bool,
+}
+
+impl Gap {
+    pub fn ticks(&self) -> u64 {
+        self.to + 1 - self.from
+    }
+}
+
+/// A block that came twice, or later than a successor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Stray {
+    pub seq: u32,
+    pub from: u64,
+    pub to: u64,
+}
+
+/// A damaged frame: it came after the block that ended at `after_tick`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Corrupted {
+    pub after_tick: u64,
+    pub reason: String,
+}
+
+/// Everything that went wrong on the way, counted and located.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Losses {
+    pub lost_ticks: u64,
+    pub lost_blocks: u64,
+    pub gaps: Vec<Gap>,
+    pub duplicated: u64,
+    pub duplicates: Vec<Stray>,
+    pub reordered: u64,
+    pub reorders: Vec<Stray>,
+    pub corrupted: u64,
+    pub corruptions: Vec<Corrupted>,
+    /// Ticks the device itself skipped (overrun): they never happened.
+    pub skipped_ticks: u64,
+}
+
+impl Losses {
+    /// Nothing lost, nothing damaged, nothing out of order.
+    pub fn is_clean(&self) -> bool {
+        self.lost_blocks + self.duplicated + self.reordered + self.corrupted == 0
+    }
+}
+
+/// Who gets what is in order.
+pub type Deliver<'a, E> = dyn FnMut(Delivery<'_>) -> Result<(), E> + 'a;
+
+/// Keeps the books of one connection after the other.
+#[derive(Default)]
+pub struct Ledger {
+    /// Sequence number of the block that follows what was delivered; `None` before the first.
+    expected: Option<u32>,
+    /// Tick after the last delivered one.
+    end_tick: u64,
+    held: BTreeMap<u32, Block>,
+    /// Damaged frames since the last delivered block.
+    damaged: u32,
+    unplugged: bool,
+    pub losses: Losses,
+}
+
+impl Ledger {
+    /// Tick after the last delivered one.
+    pub fn end_tick(&self) -> u64 {
+        self.end_tick
+    }
+
+    /// A block arrived. `deliver` gets what is now in order, after `gap` for what is given up.
+    pub fn block<E>(
+        &mut self,
+        block: Block,
+        deliver: &mut Deliver<'_, E>,
+    ) -> Result<(), E> {
+        let expected = *self.expected.get_or_insert(block.seq);
+        let ahead = block.seq.wrapping_sub(expected) as i32;
+        if ahead < 0 {
+            self.stray(&block);
+            return Ok(());
+        }
+        if ahead > 0 {
+            if self.held.contains_key(&block.seq) {
+                self.stray(&block);
+            } else {
+                self.overtaken(&block);
+                self.held.insert(block.seq, block);
+            }
+            while self.held.len() > WINDOW {
+                self.give_up(deliver)?;
+            }
+            return Ok(());
+        }
+        self.overtaken(&block);
+        self.hand_over(&block, deliver)?;
+        self.drain(deliver)
+    }
+
+    /// A damaged frame arrived.
+    pub fn corrupted(&mut self, reason: Reason) {
+        self.damaged += 1;
+        self.losses.corrupted += 1;
+        let after_tick = self.latest_tick();
+        remember(
+            &mut self.losses.corruptions,
+            Corrupted {
+                after_tick,
+                reason: reason.to_string(),
+            },
+        );
+    }
+
+    /// The connection broke: what waits will not be joined by its predecessors.
+    pub fn unplugged<E>(
+        &mut self,
+        deliver: &mut Deliver<'_, E>,
+    ) -> Result<(), E> {
+        self.flush(deliver)?;
+        self.unplugged = true;
+        Ok(())
+    }
+
+    /// The device was reset: numbers start again.
+    pub fn restart<E>(
+        &mut self,
+        deliver: &mut Deliver<'_, E>,
+    ) -> Result<(), E> {
+        self.flush(deliver)?;
+        self.expected = None;
+        self.damaged = 0;
+        self.unplugged = false;
+        Ok(())
+    }
+
+    /// Nothing more will come: deliver what waits.
+    pub fn flush<E>(
+        &mut self,
+        deliver: &mut Deliver<'_, E>,
+    ) -> Result<(), E> {
+        while !self.held.is_empty() {
+            self.give_up(deliver)?;
+        }
+        Ok(())
+    }
+
+    /// Give up what is missing in front of the first waiting block.
+    fn give_up<E>(
+        &mut self,
+        deliver: &mut Deliver<'_, E>,
+    ) -> Result<(), E> {
+        let Some(expected) = self.expected else {
+            return Ok(());
+        };
+        // The smallest number ahead of the expected one, across the wrap of the counter.
+        let next = self
+            .held
+            .keys()
+            .copied()
+            .min_by_key(|seq| seq.wrapping_sub(expected));
+        let Some(block) = next.and_then(|seq| self.held.remove(&seq)) else {
+            return Ok(());
+        };
+        self.missing(expected, &block, deliver)?;
+        self.expected = Some(block.seq);
+        self.hand_over(&block, deliver)?;
+        self.drain(deliver)
+    }
+
+    fn missing<E>(
+        &mut self,
+        expected: u32,
+        next: &Block,
+        deliver: &mut Deliver<'_, E>,
+    ) -> Result<(), E> {
+        let blocks = next.seq.wrapping_sub(expected);
+        let end = next.first_tick.saturating_sub(u64::from(next.skipped));
+        let gap = Gap {
+            from: self.end_tick,
+            to: end.max(self.end_tick + 1) - 1,
+            seq: expected,
+            blocks,
+            damaged: std::mem::take(&mut self.damaged),
+            unplugged: self.unplugged,
+        };
+        self.losses.lost_blocks += u64::from(blocks);
+        self.losses.lost_ticks += gap.ticks();
+        deliver(Delivery::Gap(&gap))?;
+        remember(&mut self.losses.gaps, gap);
+        Ok(())
+    }
+
+    fn hand_over<E>(
+        &mut self,
+        block: &Block,
+        deliver: &mut Deliver<'_, E>,
+    ) -> Result<(), E> {
+        self.expected = Some(block.seq.wrapping_add(1));
+        self.end_tick = block.end_tick();
+        self.losses.skipped_ticks += u64::from(block.skipped);
+        self.unplugged = false;
+        if self.held.is_empty() {
+            self.damaged = 0;
+        }
+        deliver(Delivery::Block(block))
+    }
+
+    fn drain<E>(
+        &mut self,
+        deliver: &mut Deliver<'_, E>,
+    ) -> Result<(), E> {
+        while let Some(block) = self.expected.and_then(|seq| self.held.remove(&seq)) {
+            self.hand_over(&block, deliver)?;
+        }
+        Ok(())
+    }
+
+    /// Late if it belongs to a gap already given up, otherwise a duplicate.
+    fn stray(&mut self, block: &Block) {
+        let place = place(block);
+        let in_gap = |gap: &Gap| block.seq.wrapping_sub(gap.seq) < gap.blocks;
+        if self.losses.gaps.iter().rev().any(in_gap) {
+            self.losses.reordered += 1;
+            remember(&mut self.losses.reorders, place);
+        } else {
+            self.losses.duplicated += 1;
+            remember(&mut self.losses.duplicates, place);
+        }
+    }
+
+    /// Count a block that arrives after one with a higher number.
+    fn overtaken(&mut self, block: &Block) {
+        let expected = self.expected.unwrap_or(block.seq);
+        let distance = |seq: u32| seq.wrapping_sub(expected);
+        let late = |&seq: &u32| distance(seq) > distance(block.seq);
+        if self.held.keys().any(late) {
+            self.losses.reordered += 1;
+            remember(&mut self.losses.reorders, place(block));
+        }
+    }
+
+    fn latest_tick(&self) -> u64 {
+        let held = self.held.values().map(Block::end_tick).max();
+        held.unwrap_or(0).max(self.end_tick).saturating_sub(1)
+    }
+}
+
+/// What the ledger hands on, in order.
+pub enum Delivery<'a> {
+    Block(&'a Block),
+    Gap(&'a Gap),
+}
+
+fn place(block: &Block) -> Stray {
+    Stray {
+        seq: block.seq,
+        from: block.first_tick,
+        to: block.end_tick().saturating_sub(1),
+    }
+}
+
+fn remember<T>(places: &mut Vec<T>, place: T) {
+    if places.len() < PLACES {
+        places.push(place);
+    }
+}

@@ -1,0 +1,279 @@
+//! What the simulated bench swings: true friction, start, noise, and what goes wrong when.
+//!
+//! A [`Scenario`] is everything that decides a simulated run, so that two runs of the same scenario give the
+//! same bytes. The device under test does not see it: it sees counts, like on a real bench.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use stribeck_core::config::Config;
+use stribeck_core::friction::Friction;
+use stribeck_core::plant::{JOINTS, PlantConfig};
+use stribeck_core::sim::{Bench, Encoder, REFERENCE_FRICTION, REFERENCE_START, Truth};
+
+use crate::error::{Error, Result};
+
+/// True friction of one joint. Units as in `stribeck_core::friction`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrueFriction {
+    /// Coulomb μd [m].
+    pub mu_d: f64,
+    /// Static μs [m].
+    pub mu_s: f64,
+    /// Viscous μv [N·m·s].
+    pub mu_v: f64,
+    /// Transition velocity [rad/s].
+    pub vt: f64,
+    /// Transition force [N].
+    pub fnt: f64,
+    /// Quadratic drag [N·m·s²].
+    #[serde(default)]
+    pub drag: f64,
+    /// Direction asymmetry of μd [m].
+    #[serde(default)]
+    pub delta_d: f64,
+    /// Direction asymmetry of μv [N·m·s].
+    #[serde(default)]
+    pub delta_v: f64,
+}
+
+impl TrueFriction {
+    fn reference(joint: usize) -> Self {
+        let [mu_d, mu_s, mu_v, vt, fnt] = REFERENCE_FRICTION[joint];
+        TrueFriction {
+            mu_d,
+            mu_s,
+            mu_v,
+            vt,
+            fnt,
+            drag: 0.0,
+            delta_d: 0.0,
+            delta_v: 0.0,
+        }
+    }
+
+    /// As the model takes it.
+    pub fn friction(&self) -> Friction<f64> {
+        Friction {
+            mu_d: self.mu_d,
+            mu_s: self.mu_s,
+            mu_v: self.mu_v,
+            vt: self.vt,
+            fnt: self.fnt,
+            drag: self.drag,
+            delta_d: self.delta_d,
+            delta_v: self.delta_v,
+        }
+    }
+
+    /// Change one value by name: `mu_d=4e-4`.
+    pub fn set(&mut self, assignment: &str) -> Result<()> {
+        let bad = || {
+            Error::invalid(
+                format!("\"{assignment}\" is not a friction value"),
+                "write e.g. mu_d=4e-4; names: mu_d, mu_s [m], mu_v [N·m·s], vt [rad/s], fnt [N], drag [N·m·s²], delta_d [m], delta_v [N·m·s]",
+            )
+        };
+        let (name, value) = assignment.split_once('=').ok_or_else(bad)?;
+        let value: f64 = value.trim().parse().map_err(|_| bad())?;
+        let slot = match name.trim() {
+            "mu_d" => &mut self.mu_d,
+            "mu_s" => &mut self.mu_s,
+            "mu_v" => &mut self.mu_v,
+            "vt" => &mut self.vt,
+            "fnt" => &mut self.fnt,
+            "drag" => &mut self.drag,
+            "delta_d" => &mut self.delta_d,
+            "delta_v" => &mut self.delta_v,
+            _ => return Err(bad()),
+        };
+        *slot = value;
+        Ok(())
+    }
+}
+
+/// Everything that decides a simulated run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scenario {
+    /// The true rig; absent: the one the device is configured for.
+    pub plant: Option<PlantConfig>,
+    /// True friction of joint 0 and joint 1.
+    pub friction: [TrueFriction; JOINTS],
+    /// Angles at which the links are held before release [rad].
+    pub start: [f64; JOINTS],
+    /// How long they are held [s].
+    pub hold_s: f64,
+    /// White noise of the encoders [counts RMS].
+    pub noise_counts: f64,
+    pub seed: u64,
+    /// What goes wrong, and when.
+    pub faults: Vec<Fault>,
+}
+
+impl Default for Scenario {
+    fn default() -> Self {
+        Scenario {
+            plant: None,
+            friction: [0, 1].map(TrueFriction::reference),
+            start: REFERENCE_START,
+            hold_s: 0.5,
+            noise_counts: 0.0,
+            seed: 1,
+            faults: Vec::new(),
+        }
+    }
+}
+
+impl Scenario {
+    /// The bench behind a device configured with `config`.
+    pub fn bench(&self, config: &Config) -> Bench {
+        let plant = self.plant.unwrap_or(config.plant);
+        let dt_s = 1.0 / f64::from(config.tick_hz);
+        let friction = self.friction.map(|f| f.friction());
+        let truth = Truth::new(&plant, friction, self.start, dt_s, 2);
+        let encoders = config.encoders.map(|e| Encoder {
+            counts_per_rev: e.counts_per_rev,
+            counter_bits: e.counter_bits,
+            reversed: e.reversed,
+            offset: 0,
+            noise_counts: self.noise_counts,
+        });
+        let mut bench = Bench::new(truth, encoders, self.seed);
+        bench.hold(self.start, (self.hold_s / dt_s).round() as u32);
+        bench
+    }
+
+    /// Refuse what cannot be simulated.
+    pub fn validate(&self) -> Result<()> {
+        let numbers = [
+            ("start[0]", self.start[0]),
+            ("start[1]", self.start[1]),
+            ("hold_s", self.hold_s),
+            ("noise_counts", self.noise_counts),
+        ];
+        if let Some((name, value)) = numbers.iter().find(|(_, x)| !x.is_finite()) {
+            return Err(invalid(format!("{name} = {value} is not a number")));
+        }
+        if self.hold_s < 0.0 || self.noise_counts < 0.0 {
+            return Err(invalid("hold_s and noise_counts must not be negative".into()));
+        }
+        for (joint, f) in self.friction.iter().enumerate() {
+            let ok = [f.mu_d, f.mu_s, f.mu_v, f.drag].iter().all(|x| x.is_finite() && *x >= 0.0);
+            if !(ok && f.vt > 0.0 && f.fnt > 0.0 && f.vt.is_finite() && f.fnt.is_finite()) {
+                return Err(invalid(format!(
+                    "friction of joint {joint}: coefficients must be ≥ 0, vt and fnt > 0"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn invalid(what: String) -> Error {
+    Error::invalid(what, "correct the scenario (see `stribeck simulate --help`)")
+}
+
+/// What can go wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultKind {
+    /// The encoder loses `n` counts at once.
+    Jump,
+    /// The encoder's counter stands still for `n` ticks.
+    Stuck,
+    /// From now on the encoder counts backwards.
+    Reversed,
+    /// `n` ticks never happen (the processor was busy).
+    Overrun,
+    /// `n` frames vanish on the link.
+    Drop,
+    /// `n` frames arrive twice.
+    Duplicate,
+    /// `n` times two neighbouring frames change places.
+    Reorder,
+    /// `n` frames arrive with a flipped bit.
+    Corrupt,
+}
+
+/// Something that goes wrong at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fault {
+    pub kind: FaultKind,
+    /// When [s].
+    pub at_s: f64,
+    /// How many counts, ticks or frames.
+    #[serde(default = "one")]
+    pub n: u32,
+    /// Which joint's encoder.
+    #[serde(default)]
+    pub joint: usize,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl FromStr for Fault {
+    type Err = Error;
+
+    /// `KIND@SECONDS[:N[:JOINT]]`, as in `drop@5:3` or `jump@2.5:200:1`.
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = || {
+            Error::invalid(
+                format!("\"{text}\" is not a fault"),
+                "write KIND@SECONDS[:N[:JOINT]], e.g. drop@5:3 or jump@2.5:200:1; kinds: jump, stuck, reversed, overrun, drop, duplicate, reorder, corrupt",
+            )
+        };
+        let (kind, rest) = text.split_once('@').ok_or_else(bad)?;
+        let kind = match kind {
+            "jump" => FaultKind::Jump,
+            "stuck" => FaultKind::Stuck,
+            "reversed" => FaultKind::Reversed,
+            "overrun" => FaultKind::Overrun,
+            "drop" => FaultKind::Drop,
+            "duplicate" => FaultKind::Duplicate,
+            "reorder" => FaultKind::Reorder,
+            "corrupt" => FaultKind::Corrupt,
+            _ => return Err(bad()),
+        };
+        let mut parts = rest.split(':');
+        let at_s: f64 = parts.next().and_then(|p| p.parse().ok()).ok_or_else(bad)?;
+        let n = parts.next().map_or(Ok(1), str::parse).map_err(|_| bad())?;
+        let joint = parts.next().map_or(Ok(0), str::parse).map_err(|_| bad())?;
+        if parts.next().is_some() || joint >= JOINTS || !at_s.is_finite() || at_s < 0.0 {
+            return Err(bad());
+        }
+        Ok(Fault {
+            kind,
+            at_s,
+            n,
+            joint,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_parse_or_are_explained() {
+        let fault: Fault = "jump@2.5:200:1".parse().unwrap();
+        assert_eq!((fault.kind, fault.at_s, fault.n, fault.joint), (FaultKind::Jump, 2.5, 200, 1));
+        for bad in ["jump", "jump@", "jump@x", "fly@1", "jump@1:1:2", "jump@-1", "jump@1:2:0:9"] {
+            assert!(bad.parse::<Fault>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_scenario_survives_its_file() {
+        let mut scenario = Scenario::default();
+        scenario.friction[1].set("mu_d=4e-4").unwrap();
+        scenario.faults.push("drop@5:3".parse().unwrap());
+        let text = toml::to_string(&scenario).unwrap();
+        assert_eq!(toml::from_str::<Scenario>(&text).unwrap(), scenario);
+        assert!(scenario.friction[0].set("mu_x=1").is_err());
+    }
+}
