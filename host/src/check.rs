@@ -233,7 +233,14 @@ fn run(own: &mut Observers, block: &Block) -> Vec<(u64, Word)> {
             };
             for ((field, device), (_, replay)) in pairs {
                 if device != replay {
-                    differing.push((tick, Word { field, device, replay }));
+                    differing.push((
+                        tick,
+                        Word {
+                            field,
+                            device,
+                            replay,
+                        },
+                    ));
                 }
             }
         }
@@ -253,7 +260,11 @@ fn snapshot_words(own: &Observers, block: &Block) -> Vec<Word> {
     let pairs = device.zip(replay).zip(names);
     pairs
         .filter(|((device, replay), _)| device != replay)
-        .map(|((device, replay), field)| Word { field, device, replay })
+        .map(|((device, replay), field)| Word {
+            field,
+            device,
+            replay,
+        })
         .collect()
 }
 
@@ -267,7 +278,8 @@ fn bits(words: &[Word]) -> u64 {
 
 fn indexed(name: &str, values: &[f32]) -> Vec<(String, u32)> {
     let each = values.iter().enumerate();
-    each.map(|(i, x)| (format!("{name}[{i}]"), x.to_bits())).collect()
+    each.map(|(i, x)| (format!("{name}[{i}]"), x.to_bits()))
+        .collect()
 }
 
 fn states(s: &States) -> Vec<(String, u32)> {
@@ -281,7 +293,12 @@ fn states(s: &States) -> Vec<(String, u32)> {
 }
 
 fn params(p: &Params) -> Vec<(String, u32)> {
-    let mut words = [indexed("uas.z", &p.z), indexed("ekf.p", &p.p), indexed("ekf.sigma", &p.sigma)].concat();
+    let mut words = [
+        indexed("uas.z", &p.z),
+        indexed("ekf.p", &p.p),
+        indexed("ekf.sigma", &p.sigma),
+    ]
+    .concat();
     words.push(("uas.k".into(), p.k.to_bits()));
     words.push(("uas.error".into(), p.error.to_bits()));
     words.push(("ekf.stage".into(), u32::from(p.stage)));

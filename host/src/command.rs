@@ -8,7 +8,11 @@ use clap::{Parser, Subcommand};
 
 use crate::exit::{self, Exit};
 
+pub mod accounts;
+pub mod capture;
 pub mod completions;
+pub mod from;
+pub mod simulate;
 
 /// Identify the friction of a tilted Furuta pendulum: capture, replay bit for bit, identify, report.
 #[derive(Debug, Parser)]
@@ -20,12 +24,16 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Capture(capture::Args),
+    Simulate(simulate::Args),
     Completions(completions::Args),
 }
 
 impl Cli {
     pub fn run(self) -> anyhow::Result<Exit> {
         match self.command {
+            Command::Capture(args) => capture::run(args),
+            Command::Simulate(args) => simulate::run(args),
             Command::Completions(args) => completions::run(args),
         }
     }

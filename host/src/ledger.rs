@@ -98,11 +98,7 @@ impl Ledger {
     }
 
     /// A block arrived. `deliver` gets what is now in order, after `gap` for what is given up.
-    pub fn block<E>(
-        &mut self,
-        block: Block,
-        deliver: &mut Deliver<'_, E>,
-    ) -> Result<(), E> {
+    pub fn block<E>(&mut self, block: Block, deliver: &mut Deliver<'_, E>) -> Result<(), E> {
         let expected = *self.expected.get_or_insert(block.seq);
         let ahead = block.seq.wrapping_sub(expected) as i32;
         if ahead < 0 {
@@ -141,20 +137,14 @@ impl Ledger {
     }
 
     /// The connection broke: what waits will not be joined by its predecessors.
-    pub fn unplugged<E>(
-        &mut self,
-        deliver: &mut Deliver<'_, E>,
-    ) -> Result<(), E> {
+    pub fn unplugged<E>(&mut self, deliver: &mut Deliver<'_, E>) -> Result<(), E> {
         self.flush(deliver)?;
         self.unplugged = true;
         Ok(())
     }
 
     /// The device was reset: numbers start again.
-    pub fn restart<E>(
-        &mut self,
-        deliver: &mut Deliver<'_, E>,
-    ) -> Result<(), E> {
+    pub fn restart<E>(&mut self, deliver: &mut Deliver<'_, E>) -> Result<(), E> {
         self.flush(deliver)?;
         self.expected = None;
         self.damaged = 0;
@@ -163,10 +153,7 @@ impl Ledger {
     }
 
     /// Nothing more will come: deliver what waits.
-    pub fn flush<E>(
-        &mut self,
-        deliver: &mut Deliver<'_, E>,
-    ) -> Result<(), E> {
+    pub fn flush<E>(&mut self, deliver: &mut Deliver<'_, E>) -> Result<(), E> {
         while !self.held.is_empty() {
             self.give_up(deliver)?;
         }
@@ -174,10 +161,7 @@ impl Ledger {
     }
 
     /// Give up what is missing in front of the first waiting block.
-    fn give_up<E>(
-        &mut self,
-        deliver: &mut Deliver<'_, E>,
-    ) -> Result<(), E> {
+    fn give_up<E>(&mut self, deliver: &mut Deliver<'_, E>) -> Result<(), E> {
         let Some(expected) = self.expected else {
             return Ok(());
         };
@@ -219,11 +203,7 @@ impl Ledger {
         Ok(())
     }
 
-    fn hand_over<E>(
-        &mut self,
-        block: &Block,
-        deliver: &mut Deliver<'_, E>,
-    ) -> Result<(), E> {
+    fn hand_over<E>(&mut self, block: &Block, deliver: &mut Deliver<'_, E>) -> Result<(), E> {
         self.expected = Some(block.seq.wrapping_add(1));
         self.end_tick = block.end_tick();
         self.losses.skipped_ticks += u64::from(block.skipped);
@@ -234,10 +214,7 @@ impl Ledger {
         deliver(Delivery::Block(block))
     }
 
-    fn drain<E>(
-        &mut self,
-        deliver: &mut Deliver<'_, E>,
-    ) -> Result<(), E> {
+    fn drain<E>(&mut self, deliver: &mut Deliver<'_, E>) -> Result<(), E> {
         while let Some(block) = self.expected.and_then(|seq| self.held.remove(&seq)) {
             self.hand_over(&block, deliver)?;
         }

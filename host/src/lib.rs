@@ -8,14 +8,20 @@
 //! below it directly.
 #![forbid(unsafe_code)]
 
+pub mod angles;
+pub mod ask;
+pub mod capture;
 pub mod chart;
 pub mod check;
 pub mod command;
+pub mod config;
+pub mod describe;
 pub mod error;
 pub mod exit;
 pub mod frames;
 pub mod ledger;
 pub mod log;
+pub mod recorder;
 pub mod session;
 pub mod simulation;
 pub mod source;

@@ -21,6 +21,7 @@ pub mod read;
 pub mod record;
 pub mod schema;
 pub mod summary;
+pub mod viewer;
 pub mod write;
 
 /// What a message in the log is, by its topic.

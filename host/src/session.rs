@@ -23,9 +23,15 @@ pub enum Happening<'a> {
         tick: u64,
     },
     /// The device introduced itself; `begins` a new segment (first contact, replug, reset).
-    Hello { hello: &'a Hello, begins: bool },
+    Hello {
+        hello: &'a Hello,
+        begins: bool,
+    },
     /// The next block in order, and how it compares.
-    Block { block: &'a Block, check: Check },
+    Block {
+        block: &'a Block,
+        check: Check,
+    },
     /// These ticks are lost.
     Gap(&'a Gap),
     Event(&'a Event),
@@ -218,7 +224,10 @@ impl Core {
         hello: Hello,
         each: &mut impl FnMut(Happening<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let reset = self.hello.as_ref().is_some_and(|old| old.boot != hello.boot);
+        let reset = self
+            .hello
+            .as_ref()
+            .is_some_and(|old| old.boot != hello.boot);
         let begins = self.awaiting || reset;
         if reset {
             self.in_order(each, |ledger, deliver| ledger.restart(deliver))?;

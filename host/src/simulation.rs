@@ -157,10 +157,14 @@ impl Scenario {
             return Err(invalid(format!("{name} = {value} is not a number")));
         }
         if self.hold_s < 0.0 || self.noise_counts < 0.0 {
-            return Err(invalid("hold_s and noise_counts must not be negative".into()));
+            return Err(invalid(
+                "hold_s and noise_counts must not be negative".into(),
+            ));
         }
         for (joint, f) in self.friction.iter().enumerate() {
-            let ok = [f.mu_d, f.mu_s, f.mu_v, f.drag].iter().all(|x| x.is_finite() && *x >= 0.0);
+            let ok = [f.mu_d, f.mu_s, f.mu_v, f.drag]
+                .iter()
+                .all(|x| x.is_finite() && *x >= 0.0);
             if !(ok && f.vt > 0.0 && f.fnt > 0.0 && f.vt.is_finite() && f.fnt.is_finite()) {
                 return Err(invalid(format!(
                     "friction of joint {joint}: coefficients must be ≥ 0, vt and fnt > 0"
@@ -172,7 +176,10 @@ impl Scenario {
 }
 
 fn invalid(what: String) -> Error {
-    Error::invalid(what, "correct the scenario (see `stribeck simulate --help`)")
+    Error::invalid(
+        what,
+        "correct the scenario (see `stribeck simulate --help`)",
+    )
 }
 
 /// What can go wrong.
@@ -261,8 +268,19 @@ mod tests {
     #[test]
     fn faults_parse_or_are_explained() {
         let fault: Fault = "jump@2.5:200:1".parse().unwrap();
-        assert_eq!((fault.kind, fault.at_s, fault.n, fault.joint), (FaultKind::Jump, 2.5, 200, 1));
-        for bad in ["jump", "jump@", "jump@x", "fly@1", "jump@1:1:2", "jump@-1", "jump@1:2:0:9"] {
+        assert_eq!(
+            (fault.kind, fault.at_s, fault.n, fault.joint),
+            (FaultKind::Jump, 2.5, 200, 1)
+        );
+        for bad in [
+            "jump",
+            "jump@",
+            "jump@x",
+            "fly@1",
+            "jump@1:1:2",
+            "jump@-1",
+            "jump@1:2:0:9",
+        ] {
             assert!(bad.parse::<Fault>().is_err(), "{bad}");
         }
     }

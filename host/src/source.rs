@@ -42,6 +42,10 @@ pub trait Source: Send {
     fn reopen(&mut self) -> bool {
         false
     }
+    /// Whether [`Source::write`] leads anywhere.
+    fn takes_commands(&self) -> bool {
+        true
+    }
     /// Whether the bytes arrive as they happen (a board, a paced twin) and waiting costs data.
     fn is_live(&self) -> bool {
         true

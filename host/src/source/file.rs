@@ -46,6 +46,10 @@ impl Source for LogSource {
         ))
     }
 
+    fn takes_commands(&self) -> bool {
+        false
+    }
+
     fn is_live(&self) -> bool {
         false
     }

@@ -44,11 +44,13 @@ pub struct Pump {
     commands: Option<Sender<Vec<u8>>>,
     thread: Option<JoinHandle<()>>,
     live: bool,
+    takes_commands: bool,
 }
 
 impl Pump {
     pub fn start(source: Box<dyn Source>) -> Pump {
         let live = source.is_live();
+        let takes_commands = source.takes_commands();
         let (packets_in, packets) = mpsc::sync_channel(if live { QUEUE } else { QUEUE_PATIENT });
         let (commands, commands_out) = mpsc::channel();
         let name = source.name();
@@ -59,6 +61,7 @@ impl Pump {
             commands: Some(commands),
             thread: Some(thread),
             live,
+            takes_commands,
         }
     }
 
@@ -69,6 +72,11 @@ impl Pump {
     /// Whether the bytes arrive as they happen.
     pub fn is_live(&self) -> bool {
         self.live
+    }
+
+    /// Whether the source has someone to command.
+    pub fn takes_commands(&self) -> bool {
+        self.takes_commands
     }
 
     /// The next packet, or [`Packet::Quiet`] after `wait`.

@@ -96,10 +96,16 @@ impl Source for Twin {
     }
 
     fn read(&mut self, into: &mut Vec<u8>) -> Result<Arrival> {
-        let left = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.now));
+        let left = self
+            .end
+            .map_or(u64::MAX, |end| end.saturating_sub(self.now));
         if left == 0 {
             self.faults.release(into);
-            let arrival = if into.is_empty() { Arrival::End } else { Arrival::Bytes };
+            let arrival = if into.is_empty() {
+                Arrival::End
+            } else {
+                Arrival::Bytes
+            };
             return Ok(arrival);
         }
         let due = self.due();
@@ -117,7 +123,11 @@ impl Source for Twin {
             }
             self.collect(into);
         }
-        Ok(if into.is_empty() { Arrival::Quiet } else { Arrival::Bytes })
+        Ok(if into.is_empty() {
+            Arrival::Quiet
+        } else {
+            Arrival::Bytes
+        })
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
@@ -223,7 +233,11 @@ impl Faults {
                 let at = into.len() + bytes.len() / 2;
                 into.extend_from_slice(bytes);
                 // Never to or from the delimiter.
-                into[at] = if into[at] == 0x80 { 0x81 } else { into[at] ^ 0x80 };
+                into[at] = if into[at] == 0x80 {
+                    0x81
+                } else {
+                    into[at] ^ 0x80
+                };
             }
         }
     }

@@ -1,0 +1,166 @@
+//! `stribeck capture`: record a device until told to stop, verifying every bit on the way.
+
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use super::accounts;
+use super::from::FromArgs;
+use crate::capture::{self, End, Plan, Progress};
+use crate::describe;
+use crate::exit::Exit;
+use crate::recorder::{Recorder, Wall};
+
+/// Record a device into a log and compare every bit on the way
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example, without hardware:
+  $ stribeck capture --from sim --arm --seconds 5 -o run.mcap
+  tick 4 idle → armed (ordered by the host)
+  tick 5230 armed → swinging (the links moved), started at 0.00°, 120.00°
+  recorded 5.00 s (50,000 ticks) from sim (native twin) to run.mcap
+  0.34 MB in the log (4.07 MB/min), 41.5 kB/s on the wire, 1 segment(s)
+  compared 50,000 ticks, 5 snapshots: 0 differing bits in 0 blocks
+  lost nothing
+
+Stop with Ctrl-C: the log is closed properly. If the board is unplugged the capture goes on as a
+new segment when it is back. A killed capture loses less than 100 ms.")]
+pub struct Args {
+    #[command(flatten)]
+    from: FromArgs,
+    /// The log to write
+    #[arg(short, long, default_value = "run.mcap", value_name = "LOG")]
+    output: PathBuf,
+    /// Stop after this much device time
+    #[arg(long, value_name = "SECONDS")]
+    seconds: Option<f64>,
+    /// Stop when the pendulum has come to rest
+    #[arg(long)]
+    until_rest: bool,
+    /// Order the device to arm first
+    #[arg(long)]
+    arm: bool,
+    /// Print the accounts as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> anyhow::Result<Exit> {
+    let source = args.from.open()?;
+    let recorder = Recorder::create(&args.output, Wall::Now)?;
+    let plan = Plan {
+        seconds: args.seconds,
+        until_rest: args.until_rest,
+        arm: args.arm,
+    };
+    let stop = stop_on_signal()?;
+    let mut display = Display::new();
+    let outcome = capture::run(source, recorder, plan, &stop, &mut |p| display.show(p))?;
+    display.bar.finish_and_clear();
+    if outcome.end == End::Asked {
+        eprintln!("stopped by signal; the log is complete up to here");
+    }
+    if args.json {
+        let value = json!({
+            "log": args.output,
+            "source": outcome.source,
+            "accounts": outcome.accounts,
+        });
+        println!("{value}");
+    } else {
+        print!(
+            "{}",
+            accounts::recording(&outcome.accounts, &outcome.source, &args.output)
+        );
+    }
+    Ok(accounts::exit(
+        &outcome.accounts.losses,
+        &outcome.accounts.verdict,
+    ))
+}
+
+/// A flag that Ctrl-C and termination signals set.
+pub fn stop_on_signal() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = stop.clone();
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))?;
+    Ok(stop)
+}
+
+/// Progress on standard error.
+pub struct Display {
+    pub bar: ProgressBar,
+    next: Instant,
+    bytes: u64,
+    since: Instant,
+    rate: f64,
+}
+
+impl Display {
+    pub fn new() -> Self {
+        let bar = if std::io::stderr().is_terminal() {
+            ProgressBar::new_spinner()
+        } else {
+            ProgressBar::hidden()
+        };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}") {
+            bar.set_style(style);
+        }
+        let now = Instant::now();
+        Display {
+            bar,
+            next: now,
+            bytes: 0,
+            since: now,
+            rate: 0.0,
+        }
+    }
+
+    pub fn show(&mut self, p: Progress<'_, BufWriter<File>>) {
+        if let Some(event) = p.event {
+            let line = format!("tick {} {}", event.tick, describe::event(event));
+            self.bar.suspend(|| eprintln!("{line}"));
+            return;
+        }
+        let now = Instant::now();
+        if now < self.next {
+            return;
+        }
+        self.next = now + Duration::from_millis(200);
+        let a = p.recorder.accounts();
+        let elapsed = now.duration_since(self.since).as_secs_f64();
+        if elapsed > 0.5 {
+            self.rate = (a.bytes - self.bytes) as f64 / elapsed / 1e3;
+            self.bytes = a.bytes;
+            self.since = now;
+        }
+        let phase = match (p.connected, p.phase) {
+            (false, _) => "disconnected, waiting",
+            (true, None) => "waiting for the device",
+            (true, Some(phase)) => describe::phase(phase),
+        };
+        self.bar.set_message(format!(
+            "{phase} · {:.1} s · {} ticks · {:.1} kB/s · lost {} · damaged {} · equal {} · differing {}",
+            a.ticks as f64 / f64::from(a.tick_hz.max(1)),
+            accounts::grouped(a.ticks),
+            self.rate,
+            accounts::grouped(a.losses.lost_ticks),
+            a.losses.corrupted,
+            accounts::grouped(a.verdict.equal_ticks),
+            a.verdict.differing_blocks,
+        ));
+        self.bar.tick();
+    }
+}
+
+impl Default for Display {
+    fn default() -> Self {
+        Self::new()
+    }
+}

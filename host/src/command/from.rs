@@ -1,0 +1,122 @@
+//! `--from` and the options of the simulated bench, shared by every command that listens to a device.
+
+use std::path::PathBuf;
+
+use stribeck_core::config::Config;
+
+use crate::config;
+use crate::error::{Error, Result};
+use crate::simulation::{Fault, Scenario};
+use crate::source::file::LogSource;
+use crate::source::port::Port;
+use crate::source::twin::Twin;
+use crate::source::{self, Source};
+
+#[derive(Debug, clap::Args)]
+pub struct FromArgs {
+    /// Where frames come from: `usb` (the board, found by its USB identity), a port path, `sim` (native twin, no hardware) or a log
+    #[arg(long, default_value = "usb", value_name = "usb|PORT|sim|LOG")]
+    pub from: String,
+    #[command(flatten)]
+    pub sim: SimArgs,
+}
+
+/// The simulated bench.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Simulated bench (--from sim, simulate)")]
+pub struct SimArgs {
+    /// Configuration of the device, TOML (default: the rig of paper 000, tilted 45°)
+    #[arg(long, value_name = "TOML")]
+    pub rig: Option<PathBuf>,
+    /// Complete scenario, TOML: plant, friction, start, noise, faults; the options below override it
+    #[arg(long, value_name = "TOML")]
+    pub scenario: Option<PathBuf>,
+    /// True friction of the arm's joint, e.g. mu_d=4e-4,mu_v=2e-4 (also mu_s, vt, fnt, drag, delta_d, delta_v)
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',')]
+    pub joint0: Vec<String>,
+    /// True friction of the pendulum's joint
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',')]
+    pub joint1: Vec<String>,
+    /// Angles of release in degrees
+    #[arg(
+        long,
+        value_name = "ARM,PENDULUM",
+        value_delimiter = ',',
+        num_args = 2,
+        allow_hyphen_values = true
+    )]
+    pub start: Vec<f64>,
+    /// White noise of both encoders [counts RMS]
+    #[arg(long, value_name = "COUNTS")]
+    pub noise: Option<f64>,
+    /// Seed of the noise and number of the boot
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// How long the links are held before release [s]
+    #[arg(long, value_name = "SECONDS")]
+    pub hold: Option<f64>,
+    /// Something that goes wrong: jump, stuck, reversed, overrun, drop, duplicate, reorder, corrupt
+    #[arg(long, value_name = "KIND@SECONDS[:N[:JOINT]]")]
+    pub fault: Vec<Fault>,
+}
+
+impl SimArgs {
+    /// Configuration of the simulated device.
+    pub fn config(&self) -> Result<Config> {
+        match &self.rig {
+            Some(path) => config::load(path),
+            None => Ok(Config::default()),
+        }
+    }
+
+    pub fn scenario(&self) -> Result<Scenario> {
+        let mut scenario = match &self.scenario {
+            None => Scenario::default(),
+            Some(path) => {
+                let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
+                toml::from_str(&text).map_err(|e| {
+                    Error::invalid(
+                        format!("{}: {}", path.display(), e.to_string().trim()),
+                        "see `stribeck simulate --help` for the names",
+                    )
+                })?
+            }
+        };
+        for (joint, values) in [&self.joint0, &self.joint1].into_iter().enumerate() {
+            for value in values {
+                scenario.friction[joint].set(value)?;
+            }
+        }
+        if let [arm, pendulum] = self.start[..] {
+            scenario.start = [arm.to_radians(), pendulum.to_radians()];
+        }
+        scenario.noise_counts = self.noise.unwrap_or(scenario.noise_counts);
+        scenario.seed = self.seed.unwrap_or(scenario.seed);
+        scenario.hold_s = self.hold.unwrap_or(scenario.hold_s);
+        scenario.faults.extend(&self.fault);
+        scenario.validate()?;
+        Ok(scenario)
+    }
+
+    /// The twin.
+    pub fn twin(&self, seconds: Option<f64>, paced: bool) -> Result<Twin> {
+        Ok(Twin::new(
+            &self.config()?,
+            &self.scenario()?,
+            seconds,
+            paced,
+        ))
+    }
+}
+
+impl FromArgs {
+    /// Open the source; a simulated one keeps real time.
+    pub fn open(&self) -> Result<Box<dyn Source>> {
+        Ok(match self.from.parse()? {
+            source::From::Usb => Box::new(Port::usb()?),
+            source::From::Port(path) => Box::new(Port::path(&path)?),
+            source::From::Sim => Box::new(self.sim.twin(None, true)?),
+            source::From::File(path) => Box::new(LogSource::open(&path)?),
+        })
+    }
+}

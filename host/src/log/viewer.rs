@@ -1,0 +1,131 @@
+//! Decimated JSON copies of the stream, so that Foxglove and PlotJuggler plot a log without knowing the wire.
+//!
+//! Rates: angles and velocities [`STATES_HZ`], gain and parameters [`PARAMS_HZ`], health 2 Hz, events all.
+//! Nothing in this project reads them back.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+use stribeck_core::config::Config;
+use stribeck_core::plant::JOINTS;
+use stribeck_core::wire::block::{Params, Record, States};
+use stribeck_core::wire::{Block, Event};
+
+use super::Topic;
+use super::write::{LogWriter, Stamp};
+use crate::angles::Angles;
+use crate::check::Verdict;
+use crate::describe;
+use crate::error::Result;
+use crate::ledger::Losses;
+
+const STATES_HZ: u32 = 50;
+const PARAMS_HZ: u32 = 10;
+const HEALTH_HZ: u32 = 2;
+
+/// Which ticks were last written.
+pub struct Viewer {
+    angles: Angles,
+    tick_hz: u32,
+    next_states: u64,
+    next_params: u64,
+    next_health: u64,
+}
+
+impl Viewer {
+    pub fn new(config: &Config) -> Self {
+        Viewer {
+            angles: Angles::new(config),
+            tick_hz: config.tick_hz,
+            next_states: 0,
+            next_params: 0,
+            next_health: 0,
+        }
+    }
+
+    pub fn set_config(&mut self, config: &Config) {
+        self.angles.set_config(config);
+        self.tick_hz = config.tick_hz;
+    }
+
+    /// Write what is due of this block; `stamp` gives the times of a tick.
+    pub fn block<W: Write>(
+        &mut self,
+        block: &Block,
+        log: &mut LogWriter<W>,
+        stamp: impl Fn(u64) -> Stamp,
+    ) -> Result<()> {
+        let mut measured = [[0i32; JOINTS]; 128];
+        self.angles.block(block, |c| {
+            let i = (c.tick - block.first_tick) as usize % measured.len();
+            measured[i] = c.counts;
+        });
+        for (tick, record) in block.records() {
+            let at = stamp(tick);
+            match record {
+                Record::States(s) if tick >= self.next_states => {
+                    self.next_states = tick + u64::from(self.tick_hz / STATES_HZ);
+                    let i = (tick - block.first_tick) as usize % measured.len();
+                    let q = self.angles.radians(measured[i]);
+                    let (angles, velocities) = states(q, &s);
+                    log.json(Topic::Angles, at, &angles)?;
+                    log.json(Topic::Velocities, at, &velocities)?;
+                }
+                Record::Params(p) if tick >= self.next_params => {
+                    self.next_params = tick + u64::from(self.tick_hz / PARAMS_HZ);
+                    log.json(Topic::Gain, at, &json!({ "k": p.k, "error": p.error }))?;
+                    log.json(Topic::Parameters, at, &params(&p))?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Write the state of the link twice a second.
+    pub fn health<W: Write>(
+        &mut self,
+        tick: u64,
+        losses: &Losses,
+        verdict: Option<&Verdict>,
+        log: &mut LogWriter<W>,
+        at: Stamp,
+    ) -> Result<()> {
+        if tick < self.next_health {
+            return Ok(());
+        }
+        self.next_health = tick + u64::from(self.tick_hz / HEALTH_HZ);
+        let value = json!({
+            "lost_ticks": losses.lost_ticks,
+            "damaged_frames": losses.corrupted,
+            "verified_ticks": verdict.map_or(0, |v| v.equal_ticks),
+            "differing_blocks": verdict.map_or(0, |v| v.differing_blocks),
+        });
+        log.json(Topic::Health, at, &value)
+    }
+
+    /// Ticks begin again (reset).
+    pub fn restart(&mut self) {
+        self.next_states = 0;
+        self.next_params = 0;
+        self.next_health = 0;
+    }
+}
+
+/// An event as text.
+pub fn event(event: &Event) -> Value {
+    json!({ "tick": event.tick, "event": describe::event(event) })
+}
+
+fn states(q: [f64; JOINTS], s: &States) -> (Value, Value) {
+    // Seven digits are all an f32 has; more would only fill the file.
+    let measured = q.map(|x| x as f32);
+    (
+        json!({ "measured": measured, "uas": s.uas_q, "ekf": s.ekf_q }),
+        json!({ "uas": s.uas_w, "ekf": s.ekf_w }),
+    )
+}
+
+fn params(p: &Params) -> Value {
+    json!({ "uas": p.z, "ekf": p.p, "sigma": p.sigma, "stage": p.stage, "identifiable": p.identifiable })
+}

@@ -1,0 +1,252 @@
+//! From a source's bytes to a log: what `capture`, `simulate`, `demo` and the recording of `live` have in common.
+//!
+//! In: bytes as they arrive. Out: the log, and the accounts at the end. Times in the log are the device's
+//! ticks laid on the wall clock of the moment its segment began, so jitter of USB and host does not enter.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use stribeck_core::wire::Hello;
+
+use crate::check::Verdict;
+use crate::error::Result;
+use crate::ledger::Losses;
+use crate::log::Topic;
+use crate::log::viewer::{self, Viewer};
+use crate::log::write::{LogWriter, Stamp};
+use crate::session::{Happening, Session};
+
+/// Where the wall clock of a log comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wall {
+    /// This machine's clock.
+    Now,
+    /// Tick 0 is 1970-01-01: the same simulation gives the same file.
+    Epoch,
+}
+
+/// The device's ticks on the wall clock.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    tick_hz: u64,
+    anchor_tick: u64,
+    anchor_ns: u64,
+}
+
+impl Clock {
+    fn stamp(&self, tick: u64) -> Stamp {
+        let ns = |tick: u64| (u128::from(tick) * 1_000_000_000 / u128::from(self.tick_hz)) as u64;
+        let device_ns = ns(tick);
+        let log_ns = (self.anchor_ns + device_ns).saturating_sub(ns(self.anchor_tick));
+        Stamp { log_ns, device_ns }
+    }
+}
+
+/// The accounts of a recording.
+#[derive(Clone, Debug, Serialize)]
+pub struct Accounts {
+    pub ticks: u64,
+    pub tick_hz: u32,
+    pub segments: u32,
+    pub bytes: u64,
+    pub losses: Losses,
+    pub verdict: Verdict,
+    /// Why nothing was compared, if so.
+    pub not_verified: Option<String>,
+    /// Blocks the device itself discarded because the link was behind (its own count).
+    pub device_dropped_blocks: u32,
+}
+
+pub struct Recorder<W: Write> {
+    session: Session,
+    sink: Sink<W>,
+    bytes: u64,
+}
+
+struct Sink<W: Write> {
+    log: LogWriter<W>,
+    viewer: Option<Viewer>,
+    clock: Clock,
+    wall: Wall,
+}
+
+impl Recorder<BufWriter<File>> {
+    /// Record into a new file.
+    pub fn create(path: &Path, wall: Wall) -> Result<Self> {
+        Ok(Self::new(LogWriter::create(path)?, wall))
+    }
+}
+
+impl<W: Write> Recorder<W> {
+    pub fn new(log: LogWriter<W>, wall: Wall) -> Self {
+        Recorder {
+            session: Session::live(true),
+            sink: Sink {
+                log,
+                viewer: None,
+                clock: Clock {
+                    tick_hz: 10_000,
+                    anchor_tick: 0,
+                    anchor_ns: 0,
+                },
+                wall,
+            },
+            bytes: 0,
+        }
+    }
+
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Bytes arrived: log them, and show `each` what they mean.
+    pub fn bytes(
+        &mut self,
+        bytes: &[u8],
+        mut each: impl FnMut(&Happening<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.bytes += bytes.len() as u64;
+        let sink = &mut self.sink;
+        self.session.bytes(bytes, |happening| {
+            sink.take(&happening)?;
+            each(&happening)
+        })?;
+        self.health()?;
+        self.sink.log.flush_if_due()
+    }
+
+    /// The connection broke.
+    pub fn unplugged(&mut self, mut each: impl FnMut(&Happening<'_>) -> Result<()>) -> Result<()> {
+        let sink = &mut self.sink;
+        self.session.unplugged(|happening| {
+            sink.take(&happening)?;
+            each(&happening)
+        })?;
+        self.sink.log.flush()
+    }
+
+    /// Nothing arrived for a while.
+    pub fn idle(&mut self) -> Result<()> {
+        self.sink.log.flush_if_due()
+    }
+
+    /// Close the log.
+    pub fn finish(
+        mut self,
+        mut each: impl FnMut(&Happening<'_>) -> Result<()>,
+    ) -> Result<Accounts> {
+        let sink = &mut self.sink;
+        self.session.end(|happening| {
+            sink.take(&happening)?;
+            each(&happening)
+        })?;
+        let accounts = self.accounts();
+        let metadata = metadata(&accounts, self.session.hello())?;
+        self.sink.log.finish(metadata)?;
+        Ok(accounts)
+    }
+
+    pub fn accounts(&self) -> Accounts {
+        let session = &self.session;
+        Accounts {
+            ticks: session.ticks(),
+            tick_hz: session.hello().map_or(0, |h| h.tick_hz),
+            segments: session.segments(),
+            bytes: self.bytes,
+            losses: session.losses().clone(),
+            verdict: session.verdict(),
+            not_verified: session.not_verified().map(str::to_owned),
+            device_dropped_blocks: session.status().map_or(0, |s| s.dropped_blocks),
+        }
+    }
+
+    fn health(&mut self) -> Result<()> {
+        let tick = self.session.end_tick();
+        let Sink {
+            log, viewer, clock, ..
+        } = &mut self.sink;
+        let Some(viewer) = viewer else {
+            return Ok(());
+        };
+        let verdict = self.session.checker().map(|c| c.verdict());
+        viewer.health(tick, self.session.losses(), verdict, log, clock.stamp(tick))
+    }
+}
+
+impl<W: Write> Sink<W> {
+    fn take(&mut self, happening: &Happening<'_>) -> Result<()> {
+        match happening {
+            Happening::Bytes { topic, bytes, tick } => {
+                // A Hello sets the clock for itself and what follows; it is logged when understood.
+                if *topic == Topic::Hello && self.viewer.is_none() {
+                    self.anchor_at(*tick);
+                }
+                self.log.frame(*topic, self.clock.stamp(*tick), bytes)
+            }
+            Happening::Hello { hello, begins } => self.hello(hello, *begins),
+            Happening::Block { block, .. } => {
+                let clock = self.clock;
+                match &mut self.viewer {
+                    Some(viewer) => viewer.block(block, &mut self.log, |tick| clock.stamp(tick)),
+                    None => Ok(()),
+                }
+            }
+            Happening::Event(event) => {
+                let at = self.clock.stamp(event.tick);
+                self.log.json(Topic::EventText, at, &viewer::event(event))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn hello(&mut self, hello: &Hello, begins: bool) -> Result<()> {
+        self.clock.tick_hz = u64::from(hello.tick_hz.max(1));
+        if begins {
+            self.anchor_at(hello.uptime_ticks);
+        }
+        let Ok(config) = hello.config() else {
+            return Ok(());
+        };
+        match &mut self.viewer {
+            Some(viewer) => {
+                viewer.set_config(&config);
+                if begins {
+                    viewer.restart();
+                }
+            }
+            None => self.viewer = Some(Viewer::new(&config)),
+        }
+        Ok(())
+    }
+
+    fn anchor_at(&mut self, tick: u64) {
+        self.clock.anchor_tick = tick;
+        self.clock.anchor_ns = match self.wall {
+            Wall::Now => SystemTime::now()
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |d| d.as_nanos() as u64),
+            Wall::Epoch => {
+                self.clock.anchor_tick = 0;
+                0
+            }
+        };
+    }
+}
+
+/// What `info` reads without reading the log.
+fn metadata(accounts: &Accounts, hello: Option<&Hello>) -> Result<BTreeMap<String, String>> {
+    let json = serde_json::to_string(accounts)
+        .map_err(|e| crate::Error::write(Path::new("log"), std::io::Error::other(e)))?;
+    let mut map = BTreeMap::from([("accounts".to_string(), json)]);
+    if let Some(hello) = hello {
+        map.insert("board".into(), hello.board.to_string());
+        map.insert("build".into(), hello.build.to_string());
+        map.insert("numerics".into(), hello.numerics.to_string());
+        map.insert("protocol".into(), hello.protocol.to_string());
+    }
+    Ok(map)
+}
