@@ -1,7 +1,7 @@
 //! Measures the error of every function of `stribeck_core::math` and prints the table of its documentation.
 //!
 //! ```text
-//! cargo run --release -p stribeck-core --example ulp_sweep            every f32, some minutes on two cores
+//! cargo run --release -p stribeck-core --example ulp_sweep            every f32, 12 minutes of processor time, shared by all cores
 //! cargo run --release -p stribeck-core --example ulp_sweep -- 1009    every 1009th f32, seconds
 //! cargo run --release -p stribeck-core --example ulp_sweep -- 1 tanh  one function
 //! ```

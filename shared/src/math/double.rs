@@ -5,7 +5,7 @@
 //! The crate's `arch` feature, which is on, touches one of them: √ becomes the instruction where there is one, and both ways
 //! round correctly.
 
-/// (sin x, cos x), x in [rad].
+/// (sin x, cos x), x in rad.
 #[inline]
 pub fn sin_cos_f64(x: f64) -> (f64, f64) {
     libm::sincos(x)
@@ -35,7 +35,7 @@ pub fn ln_f64(x: f64) -> f64 {
     libm::log(x)
 }
 
-/// Angle of the point (x, y) in [rad], −π … π.
+/// Angle of the point (x, y) in rad, −π … π.
 #[inline]
 pub fn atan2_f64(y: f64, x: f64) -> f64 {
     libm::atan2(y, x)

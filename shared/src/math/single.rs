@@ -23,7 +23,7 @@ fn power_of_two(n: u32) -> f32 {
     f32::from_bits(n.wrapping_add(127) << 23)
 }
 
-/// Largest |x| [rad] reduced by subtraction of k·π/2; beyond it [`reduce_large`] takes over.
+/// Largest |x|, rad, reduced by subtraction of k·π/2; beyond it [`reduce_large`] takes over.
 const SUBTRACT_MAX: f32 = 8192.0;
 
 /// π/2 = PIO2_1 + PIO2_2 + PIO2_3 + PIO2_4 + O(2⁻⁶³). The first three have 11 bits, so that k·PIO2_i is exact for k < 2¹³.
@@ -32,7 +32,7 @@ const PIO2_2: f32 = f32::from_bits(0x39fd_a000);
 const PIO2_3: f32 = f32::from_bits(0x33a2_2000);
 const PIO2_4: f32 = f32::from_bits(0x2c34_611a);
 
-/// (sin x, cos x), x in [rad], for every finite x; ±∞ and NaN give NaN.
+/// (sin x, cos x), x in rad, for every finite x; ±∞ and NaN give NaN.
 ///
 /// |x| = k·π/2 + (r + e), |r| ≤ π/4, with e the part of the remainder that r could not hold.
 #[inline]
