@@ -64,9 +64,9 @@ impl<S: Scalar> Friction<S> {
     #[inline(always)]
     pub fn torque(&self, w: S, fn_: S) -> S {
         let r = w / self.vt;
-        let t = (S::lit(4.0) * r).tanh();
+        let t = saturating_tanh(S::lit(4.0) * r);
         let peak = S::lit(0.25) * r * r + S::lit(0.75);
-        let loaded = (S::lit(4.0) * fn_ / self.fnt).tanh();
+        let loaded = saturating_tanh(S::lit(4.0) * fn_ / self.fnt);
         fn_ * (self.mu_d + self.delta_d * t) * t
             + fn_ * (self.mu_s - self.mu_d) * r / (peak * peak)
             + (self.mu_v + self.delta_v * t) * w * loaded
@@ -80,5 +80,18 @@ impl<S: Scalar> Friction<S> {
         let coulomb = S::lit(4.0) * fn_ * (self.mu_d.abs() + self.delta_d.abs()) / self.vt;
         let stribeck = S::lit(16.0 / 9.0) * fn_ * (self.mu_s - self.mu_d).abs() / self.vt;
         coulomb + stribeck + self.mu_v.abs() + self.delta_v.abs()
+    }
+}
+
+/// tanh, without the work where it is ±1 to the last bit of an f64: most of the time in a swing.
+#[inline(always)]
+fn saturating_tanh<S: Scalar>(x: S) -> S {
+    let one_from = S::lit(20.0);
+    if x > one_from {
+        S::ONE
+    } else if x < -one_from {
+        -S::ONE
+    } else {
+        x.tanh()
     }
 }

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::friction::Friction;
 use crate::impl_state;
 use crate::nussbaum::{self, Expansion, Function};
-use crate::plant::{self, AnyPlant, JOINTS, Plant, PlantConfig};
+use crate::plant::{self, AnyPlant, JOINTS, Plant, PlantConfig, Trig};
 use crate::range::{OutOfRange, check};
 use crate::rk4::{self, Compensated};
 use crate::scalar::Scalar;
@@ -285,6 +285,8 @@ impl<S: Scalar> Uas<S> {
         let mut now = Stage {
             q,
             w,
+            base: st.q,
+            trig: Trig::new(st.q),
             z: &st.z,
             pull: [S::ZERO; PARAMETERS],
             gain: self.nussbaum.expand(st.k),
@@ -330,20 +332,26 @@ impl<S: Scalar> Uas<S> {
     fn rates(&self, now: &mut Stage<'_, S>, y: &[S; 6]) -> [S; 6] {
         let (q, w) = ([y[0], y[1]], [y[2], y[3]]);
         let e = [now.w[0] - w[0], now.w[1] - w[1]];
-        let norm = (e[0] * e[0] + e[1] * e[1]).sqrt();
-        let excess = (norm - self.dead_zone).max(S::ZERO);
+        let square = e[0] * e[0] + e[1] * e[1];
+        let excess = if square > self.dead_zone * self.dead_zone {
+            square.sqrt() - self.dead_zone
+        } else {
+            S::ZERO
+        };
         let gain = now.gain.at(y[4]);
 
         let mut z = *now.z;
-        for (z, (pull, decay)) in z.iter_mut().zip(now.pull.iter().zip(&self.decay)) {
-            *z += *pull * relaxed(y[5], *decay);
+        if y[5] > S::ZERO {
+            for (z, (pull, decay)) in z.iter_mut().zip(now.pull.iter().zip(&self.decay)) {
+                *z += *pull * relaxed(y[5], *decay);
+            }
         }
         let [d0, s0, v0, t0, n0, d1, s1, v1, t1, n1] = z;
         let mut friction = [
             Friction::brown_mcphee([d0, s0, v0, t0, n0]),
             Friction::brown_mcphee([d1, s1, v1, t1, n1]),
         ];
-        let terms = self.plant.terms(q, w);
+        let terms = self.plant.terms_at(&now.trig.near(now.base, q), w);
         now.floored |= self.limit.floor(&mut friction, terms.normal);
         let a = plant::acceleration(&terms, w, &friction);
         [
@@ -380,6 +388,9 @@ struct Stage<'a, S> {
     /// Measured angles [rad] and velocities [rad/s].
     q: [S; JOINTS],
     w: [S; JOINTS],
+    /// q̂ at the start of the step, with its sines.
+    base: [S; JOINTS],
+    trig: Trig<S>,
     z: &'a [S; PARAMETERS],
     /// Λ·(z* − ẑ) at the start of the step.
     pull: [S; PARAMETERS],

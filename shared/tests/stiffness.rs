@@ -2,6 +2,9 @@
 //!
 //! `cargo test -p stribeck-core --release --test stiffness`
 
+// The standard library's functions are the independent reference here.
+#![allow(clippy::disallowed_methods)]
+
 use stribeck_core::friction::Friction;
 use stribeck_core::plant::{self, AnyPlant, Plant, PlantConfig};
 use stribeck_core::rk4;

@@ -26,7 +26,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, JOINTS, Plant, Sym2, Terms};
+use super::{Bounds, JOINTS, Plant, Sym2, Terms, Trig};
 use crate::range::{OutOfRange, check};
 use crate::scalar::Scalar;
 
@@ -186,9 +186,8 @@ impl<S: Scalar> Plant<S> for Furuta<S> {
     const DOF: usize = 2;
 
     #[inline(always)]
-    fn terms(&self, q: [S; JOINTS], w: [S; JOINTS]) -> Terms<S> {
-        let (s0, c0) = q[0].sin_cos();
-        let (s1, c1) = q[1].sin_cos();
+    fn terms_at(&self, trig: &Trig<S>, w: [S; JOINTS]) -> Terms<S> {
+        let ([s0, s1], [c0, c1]) = (trig.sin, trig.cos);
         let (w0w0, w0w1, w1w1) = (w[0] * w[0], w[0] * w[1], w[1] * w[1]);
         let s1c1 = s1 * c1;
         let ks1c1 = self.k * s1c1;

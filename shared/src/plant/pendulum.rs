@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, JOINTS, Plant, Sym2, Terms};
+use super::{Bounds, JOINTS, Plant, Sym2, Terms, Trig};
 use crate::range::{OutOfRange, check};
 use crate::scalar::Scalar;
 
@@ -120,8 +120,8 @@ impl<S: Scalar> Plant<S> for Pendulum<S> {
     const DOF: usize = 1;
 
     #[inline(always)]
-    fn terms(&self, q: [S; JOINTS], w: [S; JOINTS]) -> Terms<S> {
-        let (s, c) = q[0].sin_cos();
+    fn terms_at(&self, trig: &Trig<S>, w: [S; JOINTS]) -> Terms<S> {
+        let (s, c) = (trig.sin[0], trig.cos[0]);
         let g0 = self.mgl * s;
         let e0 = -g0 * self.j_inv;
         let normal = if self.load > S::ZERO {

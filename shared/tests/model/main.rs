@@ -2,6 +2,9 @@
 //!
 //! `cargo test -p stribeck-core --release --test model`
 
+// The standard library's functions are the independent reference here.
+#![allow(clippy::disallowed_methods)]
+
 mod errata;
 mod friction;
 mod lagrange;

@@ -2,6 +2,9 @@
 //!
 //! `cargo test -p stribeck-core --release --test uas`
 
+// The standard library's functions are the independent reference here.
+#![allow(clippy::disallowed_methods)]
+
 mod bench;
 mod guard;
 mod nussbaum;
