@@ -21,6 +21,8 @@ pub struct Counted {
 
 pub struct Angles {
     setup: Setup,
+    /// A configuration that comes into force at a tick.
+    next: Option<(u64, Config)>,
     encoders: [encoder::Config; JOINTS],
     channels: [Channel; JOINTS],
 }
@@ -29,19 +31,23 @@ impl Angles {
     pub fn new(config: &Config) -> Self {
         Angles {
             setup: Setup::new(config),
+            next: None,
             encoders: config.encoders,
             channels: [Channel::default(); JOINTS],
         }
     }
 
-    /// A further Hello of the same device: a new zero, perhaps other encoders.
-    pub fn set_config(&mut self, config: &Config) {
-        self.setup = Setup::new(config);
-        self.encoders = config.encoders;
+    /// A further Hello of the same device: a new zero, perhaps other encoders, from tick `since` on.
+    pub fn set_config(&mut self, config: &Config, since: u64) {
+        self.next = Some((since, *config));
     }
 
     /// Every tick of the next block.
     pub fn block(&mut self, block: &Block, mut each: impl FnMut(Counted)) {
+        if let Some((_, config)) = self.next.take_if(|(since, _)| *since <= block.first_tick) {
+            self.setup = Setup::new(&config);
+            self.encoders = config.encoders;
+        }
         if let Some(words) = block.snapshot()
             && let Some(device) = Observers::from_words(self.setup, words)
         {

@@ -65,7 +65,7 @@ pub struct Verdict {
 /// Follows one device.
 pub struct Checker {
     replay: Replay,
-    /// Setup of the last Hello: what the next `Configure` order puts in force.
+    /// Setup of the last Hello: what a `Configure` order puts in force.
     setup: Setup,
     /// After a difference: the replay's own continuation, until a snapshot shows which words differ.
     lost: Option<Observers>,
@@ -82,15 +82,15 @@ impl Checker {
         }
     }
 
-    /// A further Hello of the same device.
-    pub fn set_config(&mut self, config: &Config) {
-        self.replay.set_config(config);
+    /// A further Hello of the same device: its configuration is in force from tick `since`.
+    pub fn set_config(&mut self, config: &Config, since: u64) {
+        self.replay.set_config(config, since);
         self.setup = Setup::new(config);
     }
 
     /// Another device, or the same one after a reset; the verdict goes on.
     pub fn restart(&mut self, config: &Config) {
-        self.set_config(config);
+        self.setup = Setup::new(config);
         self.replay = Replay::new(config);
         self.lost = None;
     }

@@ -213,9 +213,10 @@ impl<W: Write> Sink<W> {
         };
         match &mut self.viewer {
             Some(viewer) => {
-                viewer.set_config(&config);
                 if begins {
-                    viewer.restart();
+                    *viewer = Viewer::new(&config);
+                } else {
+                    viewer.set_config(&config, hello.config_since);
                 }
             }
             None => self.viewer = Some(Viewer::new(&config)),

@@ -254,7 +254,9 @@ impl Core {
             _ if self.not_verified.is_some() => {}
             (Err(e), _) => self.not_verified = Some(format!("the device's configuration: {e}")),
             (Ok(config), Some(checker)) if reset => checker.restart(&config),
-            (Ok(config), Some(checker)) => checker.set_config(&config),
+            (Ok(config), Some(checker)) => {
+                checker.set_config(&config, hello.config_since);
+            }
             (Ok(config), None) => self.checker = Some(Checker::new(&config)),
         }
     }

@@ -43,8 +43,8 @@ impl Viewer {
         }
     }
 
-    pub fn set_config(&mut self, config: &Config) {
-        self.angles.set_config(config);
+    pub fn set_config(&mut self, config: &Config, since: u64) {
+        self.angles.set_config(config, since);
         self.tick_hz = config.tick_hz;
     }
 
@@ -102,13 +102,6 @@ impl Viewer {
             "differing_blocks": verdict.map_or(0, |v| v.differing_blocks),
         });
         log.json(Topic::Health, at, &value)
-    }
-
-    /// Ticks begin again (reset).
-    pub fn restart(&mut self) {
-        self.next_states = 0;
-        self.next_params = 0;
-        self.next_health = 0;
     }
 }
 
