@@ -12,6 +12,8 @@ pub mod accounts;
 pub mod capture;
 pub mod completions;
 pub mod from;
+pub mod info;
+pub mod replay;
 pub mod simulate;
 
 /// Identify the friction of a tilted Furuta pendulum: capture, replay bit for bit, identify, report.
@@ -25,6 +27,8 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Capture(capture::Args),
+    Replay(replay::Args),
+    Info(info::Args),
     Simulate(simulate::Args),
     Completions(completions::Args),
 }
@@ -33,6 +37,8 @@ impl Cli {
     pub fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             Command::Capture(args) => capture::run(args),
+            Command::Replay(args) => replay::run(args),
+            Command::Info(args) => info::run(args),
             Command::Simulate(args) => simulate::run(args),
             Command::Completions(args) => completions::run(args),
         }
