@@ -11,6 +11,7 @@ use crate::exit::{self, Exit};
 pub mod accounts;
 pub mod capture;
 pub mod completions;
+pub mod export;
 pub mod from;
 pub mod info;
 pub mod replay;
@@ -29,6 +30,7 @@ enum Command {
     Capture(capture::Args),
     Replay(replay::Args),
     Info(info::Args),
+    Export(export::Args),
     Simulate(simulate::Args),
     Completions(completions::Args),
 }
@@ -39,6 +41,7 @@ impl Cli {
             Command::Capture(args) => capture::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Info(args) => info::run(args),
+            Command::Export(args) => export::run(args),
             Command::Simulate(args) => simulate::run(args),
             Command::Completions(args) => completions::run(args),
         }

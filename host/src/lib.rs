@@ -19,6 +19,7 @@ pub mod config;
 pub mod describe;
 pub mod error;
 pub mod exit;
+pub mod export;
 pub mod frames;
 pub mod ledger;
 pub mod log;
