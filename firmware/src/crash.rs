@@ -14,7 +14,9 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     match info.location() {
         // Name and line first: they must survive the cut.
         Some(at) => {
-            let file = at.file().rsplit('/').next().unwrap_or("?");
+            let file = at.file();
+            let name = file.bytes().rposition(|b| b == b'/').map_or(0, |i| i + 1);
+            let file = file.get(name..).unwrap_or(file);
             fault::record(format_args!("{file}:{}: {}", at.line(), info.message()));
         }
         None => fault::record(format_args!("panic: {}", info.message())),

@@ -66,7 +66,11 @@ pub fn install(start: Start, config: &Config, origin: ConfigOrigin) -> &'static 
     let (tick_end, thread_end) = QUEUES.take().split(POOL.take());
     let (meter, timing) = timing::split();
     tick::install(Engine::new(Setup::new(config)), tick_end, meter);
-    STREAM.init(Stream::new(Link::new(identity, *config, origin), thread_end, timing))
+    STREAM.init(Stream::new(
+        Link::new(identity, *config, origin),
+        thread_end,
+        timing,
+    ))
 }
 
 /// As much of `s` as fits.

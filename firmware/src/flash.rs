@@ -78,7 +78,9 @@ impl Unlocked {
             bank().keyr().write_value(0xCDEF_89AB);
         }
         // Old error flags would refuse the next operation.
-        bank().ccr().write_value(pac::flash::regs::Ccr(WRITE_ERRORS));
+        bank()
+            .ccr()
+            .write_value(pac::flash::regs::Ccr(WRITE_ERRORS));
         Self
     }
 }

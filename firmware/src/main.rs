@@ -23,16 +23,20 @@ use embassy_usb::class::cdc_acm::Receiver;
 use stribeck_firmware::board::{self, Encoders, Leds};
 use stribeck_firmware::device::{self, Start};
 use stribeck_firmware::stream::Stream;
+use stribeck_firmware::ui;
 use stribeck_firmware::usb::{self, Driver, Port};
 use stribeck_firmware::watchdog::{FEED_EVERY_MS, Watchdog};
-use stribeck_firmware::ui;
 
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
     let start = Start::take();
     let board = board::init();
     let crashed = start.crashed();
-    defmt::info!("stribeck {}, crashed before: {}", env!("STRIBECK_BUILD"), crashed);
+    defmt::info!(
+        "stribeck {}, crashed before: {}",
+        env!("STRIBECK_BUILD"),
+        crashed
+    );
     if let Some(text) = &start.last_fault {
         defmt::error!("last fault: {=str}", text.as_str());
     }

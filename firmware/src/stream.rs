@@ -115,7 +115,8 @@ impl Stream {
                     Ok(()) => break,
                     Err(NotSent::Closed) => return false,
                     Err(NotSent::Waiting) => {
-                        self.write_timeouts.set(self.write_timeouts.get().wrapping_add(1));
+                        self.write_timeouts
+                            .set(self.write_timeouts.get().wrapping_add(1));
                         self.housekeeping(KEEP);
                     }
                 }

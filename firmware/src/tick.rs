@@ -134,9 +134,6 @@ impl Tick {
         if late + cycles >= CYCLES_PER_TICK {
             OVERRUNS.store(overruns().wrapping_add(1), Relaxed);
         }
-        self.meter.record(Sample {
-            cycles,
-            start,
-        });
+        self.meter.record(Sample { cycles, start });
     }
 }

@@ -48,7 +48,8 @@ pub async fn run(mut leds: Leds, crashed: bool) -> ! {
         FAULT.store(fault.saturating_sub(1), Relaxed);
         leds.green.set_level(Level::from(green && ticking));
         leds.yellow.set_level(Level::from(yellow));
-        leds.red.set_level(Level::from(fault > 0 || (crashed && blink)));
+        leds.red
+            .set_level(Level::from(fault > 0 || (crashed && blink)));
         step = step.wrapping_add(1);
         ticker.next().await;
     }

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::program::{Program, Sizes};
+use crate::program::{Function, Program, Sizes};
 use crate::stack::Stack;
 use crate::thumb::Op;
 
@@ -57,26 +57,38 @@ pub fn violations(program: &Program) -> Vec<String> {
     found
 }
 
+/// What is wrong with being this function in the tick.
+pub fn forbidden(function: &Function) -> Option<&'static str> {
+    FORBIDDEN
+        .iter()
+        .find_map(|(part, what)| function.name.contains(part).then_some(*what))
+}
+
 fn tick(program: &Program, root: u32, found: &mut Vec<String>) {
-    let from = program.reachable(root);
+    let from = program.reachable(root, |f| forbidden(f).is_some());
     for &address in from.keys() {
         let function = &program.functions[&address];
-        let name = &function.name;
         let mut report = |what: String| {
-            found.push(format!("{what}, reached by {}", path(program, &from, address)));
+            found.push(format!("{what}, in {}", path(program, &from, address)));
         };
-        for (part, what) in FORBIDDEN {
-            if name.contains(part) {
-                report(format!("{what} in the tick: {name}"));
+        if forbidden(function).is_some() {
+            continue;
+        }
+        for (callee, site) in &function.callees {
+            match program.functions.get(callee) {
+                Some(called) => {
+                    if let Some(what) = forbidden(called) {
+                        report(format!(
+                            "{what} in the tick: {} called at {site:#010x}",
+                            called.name
+                        ));
+                    }
+                }
+                None => report(format!("call at {site:#010x} to no known function")),
             }
         }
         for at in &function.indirect {
             report(format!("indirect call in the tick at {at:#010x}"));
-        }
-        for callee in &function.callees {
-            if !program.functions.contains_key(callee) {
-                report(format!("call to {callee:#010x}, which is no known function"));
-            }
         }
         for (at, op) in &function.marked {
             let what = match op {
@@ -89,8 +101,8 @@ fn tick(program: &Program, root: u32, found: &mut Vec<String>) {
             report(format!("{what} in the tick at {at:#010x}"));
         }
     }
-    if let Err(cycle) = Stack::new(program).deepest(root, 0) {
-        found.push(format!("recursion in the tick through {cycle}"));
+    for name in Stack::new(program).deepest(root, 0).recursive {
+        found.push(format!("recursion in the tick through {name}"));
     }
 }
 
@@ -152,7 +164,10 @@ mod tests {
         ]);
         let found = violations(&p);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!(found[0].contains("TIM7 → step → core::panicking::panic_fmt"));
+        assert!(
+            found[0].contains("core::panicking::panic_fmt called at 0x00001100, in TIM7 → step"),
+            "{found:?}"
+        );
     }
 
     #[test]

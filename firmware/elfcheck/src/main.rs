@@ -14,11 +14,12 @@ mod program;
 mod stack;
 mod thumb;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use program::Program;
-use stack::Stack;
+use stack::{Depth, Stack};
 
 const DEFAULT: &str = "target/thumbv7em-none-eabihf/firmware/stribeck-firmware";
 /// Exception frame with FPU registers and alignment [bytes].
@@ -29,7 +30,9 @@ const LEVELS: u32 = 2;
 const INTERRUPTS: [&str; 2] = ["TIM3", "OTG_FS"];
 
 fn main() -> ExitCode {
-    let path = std::env::args().nth(1).map_or(DEFAULT.into(), PathBuf::from);
+    let path = std::env::args()
+        .nth(1)
+        .map_or(DEFAULT.into(), PathBuf::from);
     let program = match Program::read(&path) {
         Ok(program) => program,
         Err(error) => {
@@ -44,8 +47,13 @@ fn main() -> ExitCode {
         eprintln!("elfcheck: {violation}");
     }
     if found.is_empty() {
-        let tick = program.find(check::TICK).map_or(0, |root| program.reachable(root).len());
-        println!("all promises kept ({tick} functions in the tick, {} in all)", program.functions.len());
+        let tick = program
+            .find(check::TICK)
+            .map_or(0, |root| program.reachable(root, |_| false).len());
+        println!(
+            "all promises kept ({tick} functions in the tick, {} in all)",
+            program.functions.len()
+        );
         ExitCode::SUCCESS
     } else {
         eprintln!("elfcheck: {} broken promises", found.len());
@@ -74,34 +82,39 @@ fn print_sizes(program: &Program) {
 
 fn print_stack(program: &Program) {
     let stack = Stack::new(program);
-    let deepest = |name: &str, levels: u32| {
-        let bytes = program.find(name).map(|root| stack.deepest(root, levels));
-        match bytes {
-            Some(Ok(bytes)) => bytes,
-            Some(Err(cycle)) => {
-                println!("stack: {name} is not bounded: recursion through {cycle}");
-                0
-            }
-            None => 0,
-        }
+    let mut recursive = BTreeSet::new();
+    let mut deepest = |name: &str, levels: u32| {
+        let depth = program
+            .find(name)
+            .map_or(Depth::default(), |root| stack.deepest(root, levels));
+        recursive.extend(depth.recursive);
+        depth.bytes
     };
     let tick = deepest(check::TICK, 0);
     let thread = deepest("main", LEVELS);
-    let others: u32 = INTERRUPTS.iter().map(|i| deepest(i, LEVELS) + EXCEPTION).sum();
-    println!("stack, worst case: tick {tick} + {EXCEPTION} (exact), other interrupts {others}, thread {thread}");
+    let others: u32 = INTERRUPTS
+        .iter()
+        .map(|i| deepest(i, LEVELS) + EXCEPTION)
+        .sum();
+    println!(
+        "stack, worst case: tick {tick} + {EXCEPTION} (exact), other interrupts {others}, thread {thread}"
+    );
     println!(
         "stack, all at once: {} of {} bytes ({LEVELS} levels of indirect calls assumed outside the tick)",
         tick + EXCEPTION + others + thread,
         program.sizes.stack
     );
+    for name in recursive {
+        println!("stack: counted once although it calls itself: {name}");
+    }
     if let Some(root) = program.find(check::TICK) {
         println!("stack of the tick, function by function:");
         let mut rows: Vec<(u32, u32, &str)> = program
-            .reachable(root)
+            .reachable(root, |f| check::forbidden(f).is_some())
             .keys()
             .map(|&at| {
                 let function = &program.functions[&at];
-                let total = stack.deepest(at, 0).unwrap_or(u32::MAX);
+                let total = stack.deepest(at, 0).bytes;
                 (total, function.frame, function.name.as_str())
             })
             .collect();

@@ -18,8 +18,8 @@ use crate::thumb::{Op, decode};
 pub struct Function {
     /// Demangled, without hashes.
     pub name: String,
-    /// Functions called or jumped to, by address.
-    pub callees: BTreeSet<u32>,
+    /// Functions called or jumped to, by address, and from where.
+    pub callees: BTreeMap<u32, u32>,
     /// Addresses of calls and jumps whose target is computed at run time.
     pub indirect: Vec<u32>,
     /// Stack it takes itself [bytes].
@@ -109,12 +109,19 @@ impl Program {
     }
 
     /// Everything reachable from `root` by direct calls and jumps, each with the function it was first
-    /// reached from.
-    pub fn reachable(&self, root: u32) -> BTreeMap<u32, Option<u32>> {
+    /// reached from. Does not look into functions for which `stop` holds.
+    pub fn reachable(
+        &self,
+        root: u32,
+        stop: impl Fn(&Function) -> bool,
+    ) -> BTreeMap<u32, Option<u32>> {
         let mut from = BTreeMap::from([(root, None)]);
         let mut open = vec![root];
         while let Some(at) = open.pop() {
-            for &callee in &self.functions[&at].callees {
+            if stop(&self.functions[&at]) {
+                continue;
+            }
+            for &callee in self.functions[&at].callees.keys() {
                 if self.functions.contains_key(&callee) && !from.contains_key(&callee) {
                     from.insert(callee, Some(at));
                     open.push(callee);
@@ -126,12 +133,7 @@ impl Program {
 }
 
 /// Decode one function. `data` are the address ranges inside code that hold constants.
-pub fn read_function(
-    name: String,
-    start: u32,
-    code: &[u8],
-    data: &BTreeMap<u32, u32>,
-) -> Function {
+pub fn read_function(name: String, start: u32, code: &[u8], data: &BTreeMap<u32, u32>) -> Function {
     let mut function = Function {
         name,
         ..Function::default()
@@ -153,10 +155,10 @@ pub fn read_function(
         let found = decode(at, half(at), if at + 2 < end { half(at + 2) } else { 0 });
         match found.op {
             Op::Call(target) => {
-                function.callees.insert(target);
+                function.callees.insert(target, at);
             }
             Op::Jump(target) if !(start..end).contains(&target) => {
-                function.callees.insert(target);
+                function.callees.insert(target, at);
             }
             Op::IndirectCall | Op::IndirectJump => function.indirect.push(at),
             Op::Stack(bytes) => function.frame += bytes,
@@ -227,9 +229,8 @@ fn built(code: &[u8]) -> impl Iterator<Item = u32> + '_ {
             (half(0), half(2))
         })
         .collect();
-    let immediate = |(a, b): (u32, u32)| {
-        (a & 0xF) << 12 | (a >> 10 & 1) << 11 | (b >> 12 & 7) << 8 | b & 0xFF
-    };
+    let immediate =
+        |(a, b): (u32, u32)| (a & 0xF) << 12 | (a >> 10 & 1) << 11 | (b >> 12 & 7) << 8 | b & 0xFF;
     (0..words.len()).filter_map(move |i| {
         let (a, b) = words[i];
         let low = (a & 0xFBF0 == 0xF240).then(|| immediate((a, b)))?;

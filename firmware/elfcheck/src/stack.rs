@@ -15,6 +15,15 @@ pub struct Stack<'a> {
     known: RefCell<BTreeMap<(u32, u32), u32>>,
 }
 
+/// Result for one function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Depth {
+    /// Stack that a call needs at most [bytes], if nothing in `recursive` calls itself again.
+    pub bytes: u32,
+    /// Names of functions that call themselves, directly or not.
+    pub recursive: BTreeSet<String>,
+}
+
 impl<'a> Stack<'a> {
     pub fn new(program: &'a Program) -> Self {
         Self {
@@ -23,35 +32,44 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Bytes of stack that a call of `function` needs at most; `Err`: the name of a function that calls
-    /// itself, directly or not.
-    pub fn deepest(&self, function: u32, levels: u32) -> Result<u32, String> {
-        self.visit(function, levels, &mut BTreeSet::new())
+    /// Worst case of a call of `function`, with at most `levels` nested indirect calls.
+    pub fn deepest(&self, function: u32, levels: u32) -> Depth {
+        let mut recursive = BTreeSet::new();
+        let bytes = self.visit(function, levels, &mut BTreeSet::new(), &mut recursive);
+        Depth { bytes, recursive }
     }
 
-    fn visit(&self, at: u32, levels: u32, open: &mut BTreeSet<u32>) -> Result<u32, String> {
+    fn visit(
+        &self,
+        at: u32,
+        levels: u32,
+        open: &mut BTreeSet<u32>,
+        recursive: &mut BTreeSet<String>,
+    ) -> u32 {
         if let Some(&bytes) = self.known.borrow().get(&(at, levels)) {
-            return Ok(bytes);
+            return bytes;
         }
         let Some(function) = self.program.functions.get(&at) else {
-            return Ok(0);
+            return 0;
         };
         if !open.insert(at) {
-            return Err(function.name.clone());
+            recursive.insert(function.name.clone());
+            return 0;
         }
         let mut below = 0;
-        for &callee in &function.callees {
-            below = below.max(self.visit(callee, levels, open)?);
+        for &callee in function.callees.keys() {
+            below = below.max(self.visit(callee, levels, open, recursive));
         }
         if !function.indirect.is_empty() && levels > 0 {
             for &target in &self.program.taken {
-                // A cycle through a stored address is the assumption's business, not recursion.
-                below = below.max(self.visit(target, levels - 1, &mut BTreeSet::new())?);
+                // A cycle through a stored address is bounded by `levels`.
+                let bytes = self.visit(target, levels - 1, &mut BTreeSet::new(), recursive);
+                below = below.max(bytes);
             }
         }
         open.remove(&at);
         let bytes = function.frame + below;
         self.known.borrow_mut().insert((at, levels), bytes);
-        Ok(bytes)
+        bytes
     }
 }

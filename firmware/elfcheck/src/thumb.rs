@@ -182,13 +182,25 @@ mod tests {
     #[test]
     fn branches_reach_their_targets() {
         // bl .+4+0x1000; bl .+4−0x1000 and the like, all at 0x0800_0000
-        assert_eq!(at(0x0800_0000, &[0x01, 0xF0, 0x00, 0xF8]), Op::Call(0x0800_1004));
-        assert_eq!(at(0x0800_0000, &[0xFE, 0xF7, 0xFE, 0xFF]), Op::Call(0x07FF_F000));
-        assert_eq!(at(0x0800_0000, &[0x00, 0xF0, 0x00, 0xB8]), Op::Jump(0x0800_0004));
+        assert_eq!(
+            at(0x0800_0000, &[0x01, 0xF0, 0x00, 0xF8]),
+            Op::Call(0x0800_1004)
+        );
+        assert_eq!(
+            at(0x0800_0000, &[0xFE, 0xF7, 0xFE, 0xFF]),
+            Op::Call(0x07FF_F000)
+        );
+        assert_eq!(
+            at(0x0800_0000, &[0x00, 0xF0, 0x00, 0xB8]),
+            Op::Jump(0x0800_0004)
+        );
         assert_eq!(at(0x0800_0000, &[0xFE, 0xE7]), Op::Jump(0x0800_0000));
         assert_eq!(at(0x0800_0000, &[0xFE, 0xD0]), Op::Jump(0x0800_0000));
         // beq.w .−0x1000+4
-        assert_eq!(at(0x0800_0000, &[0x3F, 0xF4, 0x00, 0xA8]), Op::Jump(0x07FF_F004));
+        assert_eq!(
+            at(0x0800_0000, &[0x3F, 0xF4, 0x00, 0xA8]),
+            Op::Jump(0x07FF_F004)
+        );
         assert_eq!(at(0, &[0x98, 0x47]), Op::IndirectCall);
         assert_eq!(at(0, &[0x18, 0x47]), Op::IndirectJump);
         assert_eq!(at(0, &[0x70, 0x47]), Op::Other);
