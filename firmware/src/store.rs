@@ -28,6 +28,7 @@ pub type Content = Vec<u8, MAX_BYTES>;
 
 /// What flash holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant)] // By value, once: there is no allocator here.
 pub enum Found {
     /// Both sectors are erased: nothing was ever stored.
     Nothing,

@@ -18,7 +18,7 @@ use stribeck_core::wire::{Health, MAX_FRAME, What};
 use crate::board::CPU_HZ;
 use crate::timing::Timing;
 use crate::usb::{Driver, NotSent, PACKET, Port};
-use crate::{store, tick, ui, watchdog};
+use crate::{store, tick, ui, usb, watchdog};
 
 /// Blocks in circulation: one being filled, the others waiting. 11 · 10 ms = 110 ms of stream.
 pub const BLOCKS: usize = 12;
@@ -132,6 +132,10 @@ impl Stream {
     async fn receive(&self, receiver: &mut Receiver<'static, Driver>) {
         let mut packet = [0; PACKET];
         loop {
+            // Before the bus task has run, the USB core has no clock and must not be touched.
+            while !usb::is_configured() {
+                Timer::after(POLL).await;
+            }
             receiver.wait_connection().await;
             while let Ok(length) = receiver.read_packet(&mut packet).await {
                 for &byte in &packet[..length] {
@@ -160,15 +164,16 @@ impl Stream {
     }
 
     fn act(&self, action: Option<Action>) {
+        let Some(action) = action else { return };
         match action {
-            Some(Action::Apply(request)) => {
-                if !self.end.borrow_mut().request(request) {
+            Action::Apply(request) => {
+                let queued = self.end.borrow_mut().request(request);
+                if !queued {
                     self.link.borrow_mut().refuse(&request);
                 }
             }
-            Some(Action::Store(config)) => self.to_store.set(Some(config)),
-            Some(Action::Reset) => self.reset_at.set(Some(Instant::now() + BEFORE_RESET)),
-            None => {}
+            Action::Store(config) => self.to_store.set(Some(config)),
+            Action::Reset => self.reset_at.set(Some(Instant::now() + BEFORE_RESET)),
         }
     }
 

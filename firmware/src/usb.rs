@@ -39,6 +39,11 @@ bind_interrupts!(struct Irqs {
 static CONFIGURED: AtomicBool = AtomicBool::new(false);
 static SUSPENDED: AtomicBool = AtomicBool::new(false);
 
+/// The host has chosen the configuration.
+pub fn is_configured() -> bool {
+    CONFIGURED.load(Relaxed)
+}
+
 /// Why a packet did not go out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotSent {
@@ -97,7 +102,7 @@ pub fn build(port: UsbPort) -> (UsbDevice<'static, Driver>, Port, Receiver<'stat
 impl Port {
     /// A host program is listening.
     pub fn is_open(&self) -> bool {
-        CONFIGURED.load(Relaxed) && !SUSPENDED.load(Relaxed) && self.sender.dtr()
+        is_configured() && !SUSPENDED.load(Relaxed) && self.sender.dtr()
     }
 
     /// Send one packet of at most [`PACKET`] bytes.
