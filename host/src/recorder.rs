@@ -3,15 +3,18 @@
 //! In: bytes as they arrive. Out: the log, and the accounts at the end. Times in the log are the device's
 //! ticks laid on the wall clock of the moment its segment began, so jitter of USB and host does not enter.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde::Serialize;
 use stribeck_core::wire::Hello;
 
-use crate::accounts::{Accounts, Survey};
+use crate::check::Verdict;
 use crate::error::Result;
+use crate::ledger::Losses;
 use crate::log::Topic;
 use crate::log::viewer::{self, Viewer};
 use crate::log::write::{LogWriter, Stamp};
@@ -43,10 +46,25 @@ impl Clock {
     }
 }
 
+/// The accounts of a recording.
+#[derive(Clone, Debug, Serialize)]
+pub struct Accounts {
+    pub ticks: u64,
+    pub tick_hz: u32,
+    pub segments: u32,
+    pub bytes: u64,
+    pub losses: Losses,
+    pub verdict: Verdict,
+    /// Why nothing was compared, if so.
+    pub not_verified: Option<String>,
+    /// Blocks the device itself discarded because the link was behind (its own count).
+    pub device_dropped_blocks: u32,
+}
+
 pub struct Recorder<W: Write> {
     session: Session,
     sink: Sink<W>,
-    survey: Survey,
+    bytes: u64,
 }
 
 struct Sink<W: Write> {
@@ -77,7 +95,7 @@ impl<W: Write> Recorder<W> {
                 },
                 wall,
             },
-            survey: Survey::default(),
+            bytes: 0,
         }
     }
 
@@ -91,11 +109,10 @@ impl<W: Write> Recorder<W> {
         bytes: &[u8],
         mut each: impl FnMut(&Happening<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.survey.bytes(bytes.len());
-        let (sink, survey) = (&mut self.sink, &mut self.survey);
+        self.bytes += bytes.len() as u64;
+        let sink = &mut self.sink;
         self.session.bytes(bytes, |happening| {
             sink.take(&happening)?;
-            survey.take(&happening);
             each(&happening)
         })?;
         self.health()?;
@@ -104,10 +121,9 @@ impl<W: Write> Recorder<W> {
 
     /// The connection broke.
     pub fn unplugged(&mut self, mut each: impl FnMut(&Happening<'_>) -> Result<()>) -> Result<()> {
-        let (sink, survey) = (&mut self.sink, &mut self.survey);
+        let sink = &mut self.sink;
         self.session.unplugged(|happening| {
             sink.take(&happening)?;
-            survey.take(&happening);
             each(&happening)
         })?;
         self.sink.log.flush()
@@ -123,20 +139,29 @@ impl<W: Write> Recorder<W> {
         mut self,
         mut each: impl FnMut(&Happening<'_>) -> Result<()>,
     ) -> Result<Accounts> {
-        let (sink, survey) = (&mut self.sink, &mut self.survey);
+        let sink = &mut self.sink;
         self.session.end(|happening| {
             sink.take(&happening)?;
-            survey.take(&happening);
             each(&happening)
         })?;
         let accounts = self.accounts();
-        self.sink.log.finish(accounts.to_metadata()?)?;
+        let metadata = metadata(&accounts, self.session.hello())?;
+        self.sink.log.finish(metadata)?;
         Ok(accounts)
     }
 
-    /// The accounts so far.
     pub fn accounts(&self) -> Accounts {
-        self.survey.accounts(&self.session)
+        let session = &self.session;
+        Accounts {
+            ticks: session.ticks(),
+            tick_hz: session.hello().map_or(0, |h| h.tick_hz),
+            segments: session.segments(),
+            bytes: self.bytes,
+            losses: session.losses().clone(),
+            verdict: session.verdict(),
+            not_verified: session.not_verified().map(str::to_owned),
+            device_dropped_blocks: session.status().map_or(0, |s| s.dropped_blocks),
+        }
     }
 
     fn health(&mut self) -> Result<()> {
@@ -211,4 +236,18 @@ impl<W: Write> Sink<W> {
             }
         };
     }
+}
+
+/// What `info` reads without reading the log.
+fn metadata(accounts: &Accounts, hello: Option<&Hello>) -> Result<BTreeMap<String, String>> {
+    let json = serde_json::to_string(accounts)
+        .map_err(|e| crate::Error::write(Path::new("log"), std::io::Error::other(e)))?;
+    let mut map = BTreeMap::from([("accounts".to_string(), json)]);
+    if let Some(hello) = hello {
+        map.insert("board".into(), hello.board.to_string());
+        map.insert("build".into(), hello.build.to_string());
+        map.insert("numerics".into(), hello.numerics.to_string());
+        map.insert("protocol".into(), hello.protocol.to_string());
+    }
+    Ok(map)
 }

@@ -82,7 +82,7 @@ impl Default for Config {
             version: VERSION,
             tick_hz: 10_000,
             plant: PlantConfig::Furuta(furuta::Config::default()),
-            encoders: [encoder::Config::default(); JOINTS],
+            encoders: encoder::Config::pair(),
             tracker: tracker::Config::default(),
             uas: uas::Config::default(),
             ekf: ekf::Config::default(),

@@ -243,6 +243,12 @@ impl Channel {
         self.faults.flags = 0;
     }
 
+    /// The mechanics say that one of the two channels is wired the wrong way round ([`crate::wiring`]).
+    pub fn blame_wiring(&mut self) {
+        self.faults.flags |= flag::REVERSED;
+        self.faults.reversals = self.faults.reversals.wrapping_add(1);
+    }
+
     /// The current count before zeroing: what [`Config::zero`] must be to call this place zero.
     pub fn total(&self) -> i32 {
         self.total

@@ -34,3 +34,4 @@ pub mod stiffness;
 pub mod tracker;
 pub mod uas;
 pub mod wire;
+pub mod wiring;

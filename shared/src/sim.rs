@@ -11,7 +11,6 @@ use crate::friction::Friction;
 use crate::math;
 use crate::plant::{self, AnyPlant, JOINTS, Plant, PlantConfig};
 use crate::rk4;
-use crate::scalar::Scalar;
 
 /// "Actual value" of paper 000 Table 3, per joint: μd [m], μs [m], μv [N·m·s], vt [rad/s], Fnt [N].
 pub const REFERENCE_FRICTION: [[f64; 5]; JOINTS] = [
@@ -221,7 +220,7 @@ impl Hand {
     /// Where the hand is: a raised cosine between its two places.
     fn place(&self) -> [f64; JOINTS] {
         let left = self.left as f64 / self.ticks as f64;
-        let (_, cos) = (core::f64::consts::PI * left).sin_cos();
+        let (_, cos) = math::sin_cos_f64(core::f64::consts::PI * left);
         let done = 0.5 * (1.0 + cos);
         core::array::from_fn(|i| self.from[i] + done * (self.to[i] - self.from[i]))
     }
@@ -264,7 +263,7 @@ impl Rng {
     /// Standard normal (Box–Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = math::sqrt_f64(-2.0 * math::ln_f64(self.uniform()));
-        let (_, cos) = (2.0 * core::f64::consts::PI * self.uniform()).sin_cos();
+        let (_, cos) = math::sin_cos_f64(2.0 * core::f64::consts::PI * self.uniform());
         radius * cos
     }
 }

@@ -14,6 +14,7 @@ use crate::state::{Path, State as Words};
 use crate::uas::{self, Uas};
 use crate::wire::Initial;
 use crate::wire::block::{Params, States};
+use crate::wiring::{self, Wiring};
 
 /// The configuration, built: constants computed once, outside the tick.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +25,7 @@ pub struct Setup {
     run: Run,
     uas: Uas<f32>,
     ekf: Ekf<f32>,
+    wiring: Wiring<f32>,
 }
 
 impl Setup {
@@ -31,13 +33,19 @@ impl Setup {
     pub fn new(config: &Config) -> Self {
         let dt_s = config.dt_s();
         let quantum = config.encoders.map(|e| e.quantum::<f32>());
+        let mut encoders = config.encoders;
+        if config.plant.dof() < JOINTS {
+            // No second joint that must move with the first.
+            encoders.iter_mut().for_each(|e| e.stuck_travel = 0);
+        }
         Setup {
             tick_hz: config.tick_hz,
             stream: config.stream,
-            encoders: config.encoders,
+            encoders,
             run: Run::new(&config.run, config.tick_hz),
             uas: Uas::new(&config.plant, &config.uas, &config.tracker, dt_s),
             ekf: Ekf::new(&config.plant, &config.ekf, dt_s, quantum),
+            wiring: Wiring::new(&config.plant),
         }
     }
 }
@@ -51,13 +59,15 @@ pub struct State {
     pub run: run::State,
     pub uas: uas::State<f32>,
     pub ekf: ekf::State<f32>,
+    pub wiring: wiring::State<f32>,
 }
 impl_state!(State {
     encoders,
     zero,
     run,
     uas,
-    ekf
+    ekf,
+    wiring
 });
 
 /// Setup and state together.
@@ -77,6 +87,7 @@ impl Observers {
                 run: setup.run.start(),
                 uas: setup.uas.start([0.0; JOINTS]),
                 ekf: setup.ekf.start([0.0; JOINTS]),
+                wiring: setup.wiring.start(),
             },
             setup,
         }
@@ -117,6 +128,11 @@ impl Observers {
             Drive::Step => {
                 setup.uas.step(&mut state.uas, q);
                 setup.ekf.step(&mut state.ekf, q);
+                let [t0, t1] = &state.uas.trackers;
+                let (q, w) = ([t0.q, t1.q], [t0.w, t1.w]);
+                if setup.wiring.step(&mut state.wiring, q, w) {
+                    state.encoders.iter_mut().for_each(Channel::blame_wiring);
+                }
             }
             Drive::Start => self.start_observers(q),
             Drive::Freeze => {}
@@ -135,6 +151,7 @@ impl Observers {
         let (uas, ekf) = (self.state.uas.restarts, self.state.ekf.restarts);
         self.state.uas = self.setup.uas.start(q);
         self.state.ekf = self.setup.ekf.start(q);
+        self.state.wiring = self.setup.wiring.start();
         self.state.uas.restarts = uas;
         self.state.ekf.restarts = ekf;
     }

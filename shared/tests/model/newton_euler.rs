@@ -101,10 +101,10 @@ fn newton_euler_agrees_with_the_closed_form_of_the_furuta_pendulum() {
         let a = [rng.within(-100.0, 100.0), rng.within(-100.0, 100.0)];
         let t = Furuta::from_values(p).terms(q, w);
         let forces = furuta(&p, q, w, a);
-        let ha = t.h.apply(a);
-        for i in 0..2 {
-            let closed = ha[i] + t.b[i] + t.g[i];
-            assert_close(closed, forces.torque[i], forces.scale, "H·q̈ + B + G");
+        let [h0, h1] = t.h.apply(a);
+        let closed = [h0 + t.b[0] + t.g[0], h1 + t.b[1] + t.g[1]];
+        for (closed, torque) in closed.into_iter().zip(forces.torque) {
+            assert_close(closed, torque, forces.scale, "H·q̈ + B + G");
         }
     }
 }

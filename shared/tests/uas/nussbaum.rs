@@ -82,20 +82,19 @@ fn running_means_grow_in_both_directions() {
     ] {
         let f = Function::<f64>::new(kind, 1.0);
         let (mut integral, mut k) = (0.0, 0.0);
-        let mut extremes = [(0.0f64, 0.0f64); 2];
-        for half in 0..2 {
-            while k < end * (half + 1) as f64 / 2.0 {
+        let [early, late] = [0.5 * end, end].map(|until| {
+            let (mut low, mut high) = (0.0f64, 0.0f64);
+            while k < until {
                 integral += f.value(k + 0.5 * dk) * dk;
                 k += dk;
-                let mean = integral / k;
-                extremes[half].0 = extremes[half].0.min(mean);
-                extremes[half].1 = extremes[half].1.max(mean);
+                low = low.min(integral / k);
+                high = high.max(integral / k);
             }
-        }
-        let [early, late] = extremes;
+            (low, high)
+        });
         assert!(
             late.0 < 1.3 * early.0 && late.1 > 1.3 * early.1,
-            "{kind:?} {extremes:?}"
+            "{kind:?} {early:?} {late:?}"
         );
     }
 }
