@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use stribeck_core::run::Phase;
 use stribeck_core::wire::{Ask, Event, What};
 
+use crate::accounts::Accounts;
 use crate::ask;
 use crate::error::{Error, Result};
-use crate::recorder::{Accounts, Recorder};
+use crate::recorder::Recorder;
 use crate::session::{Happening, refusal};
 use crate::source::Source;
 use crate::source::pump::{Packet, Pump};

@@ -6,7 +6,7 @@
 //!
 //! Used by `capture` while data arrive and by `replay` afterwards: the same code, so both say the same.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stribeck_core::config::Config;
 use stribeck_core::device::{Followed, Mismatch, Observers, Replay, Setup};
 use stribeck_core::run::{Cause, Phase};
@@ -27,7 +27,7 @@ pub enum Check {
 }
 
 /// One word that differs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Word {
     pub field: String,
     pub device: u32,
@@ -35,7 +35,7 @@ pub struct Word {
 }
 
 /// The first place where device and replay disagree.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
     /// The block: first and last tick, and what disagreed.
     pub from_tick: u64,
@@ -47,7 +47,7 @@ pub struct Difference {
 }
 
 /// What the comparison has said so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Ticks whose digest was compared.
     pub compared_ticks: u64,

@@ -11,7 +11,10 @@ use crate::exit::{self, Exit};
 pub mod accounts;
 pub mod capture;
 pub mod completions;
+pub mod export;
 pub mod from;
+pub mod info;
+pub mod replay;
 pub mod simulate;
 
 /// Identify the friction of a tilted Furuta pendulum: capture, replay bit for bit, identify, report.
@@ -25,6 +28,9 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Capture(capture::Args),
+    Replay(replay::Args),
+    Info(info::Args),
+    Export(export::Args),
     Simulate(simulate::Args),
     Completions(completions::Args),
 }
@@ -33,6 +39,9 @@ impl Cli {
     pub fn run(self) -> anyhow::Result<Exit> {
         match self.command {
             Command::Capture(args) => capture::run(args),
+            Command::Replay(args) => replay::run(args),
+            Command::Info(args) => info::run(args),
+            Command::Export(args) => export::run(args),
             Command::Simulate(args) => simulate::run(args),
             Command::Completions(args) => completions::run(args),
         }

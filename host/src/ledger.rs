@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stribeck_core::wire::Block;
 
 use crate::frames::Reason;
@@ -17,7 +17,7 @@ const WINDOW: usize = 16;
 const PLACES: usize = 10_000;
 
 /// Ticks that are missing: `from` to `to`, both included.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     pub from: u64,
     pub to: u64,
@@ -37,7 +37,7 @@ impl Gap {
 }
 
 /// A block that came twice, or later than a successor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stray {
     pub seq: u32,
     pub from: u64,
@@ -45,14 +45,14 @@ pub struct Stray {
 }
 
 /// A damaged frame: it came after the block that ended at `after_tick`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Corrupted {
     pub after_tick: u64,
     pub reason: String,
 }
 
 /// Everything that went wrong on the way, counted and located.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Losses {
     pub lost_ticks: u64,
     pub lost_blocks: u64,

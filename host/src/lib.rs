@@ -8,6 +8,7 @@
 //! below it directly.
 #![forbid(unsafe_code)]
 
+pub mod accounts;
 pub mod angles;
 pub mod ask;
 pub mod capture;
@@ -18,12 +19,15 @@ pub mod config;
 pub mod describe;
 pub mod error;
 pub mod exit;
+pub mod export;
 pub mod frames;
 pub mod ledger;
 pub mod log;
 pub mod recorder;
+pub mod rerun;
 pub mod session;
 pub mod simulation;
 pub mod source;
+pub mod survey;
 
 pub use error::Error;

@@ -3,18 +3,15 @@
 //! In: bytes as they arrive. Out: the log, and the accounts at the end. Times in the log are the device's
 //! ticks laid on the wall clock of the moment its segment began, so jitter of USB and host does not enter.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
 use stribeck_core::wire::Hello;
 
-use crate::check::Verdict;
+use crate::accounts::{Accounts, Survey};
 use crate::error::Result;
-use crate::ledger::Losses;
 use crate::log::Topic;
 use crate::log::viewer::{self, Viewer};
 use crate::log::write::{LogWriter, Stamp};
@@ -46,25 +43,10 @@ impl Clock {
     }
 }
 
-/// The accounts of a recording.
-#[derive(Clone, Debug, Serialize)]
-pub struct Accounts {
-    pub ticks: u64,
-    pub tick_hz: u32,
-    pub segments: u32,
-    pub bytes: u64,
-    pub losses: Losses,
-    pub verdict: Verdict,
-    /// Why nothing was compared, if so.
-    pub not_verified: Option<String>,
-    /// Blocks the device itself discarded because the link was behind (its own count).
-    pub device_dropped_blocks: u32,
-}
-
 pub struct Recorder<W: Write> {
     session: Session,
     sink: Sink<W>,
-    bytes: u64,
+    survey: Survey,
 }
 
 struct Sink<W: Write> {
@@ -95,7 +77,7 @@ impl<W: Write> Recorder<W> {
                 },
                 wall,
             },
-            bytes: 0,
+            survey: Survey::default(),
         }
     }
 
@@ -109,10 +91,11 @@ impl<W: Write> Recorder<W> {
         bytes: &[u8],
         mut each: impl FnMut(&Happening<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.bytes += bytes.len() as u64;
-        let sink = &mut self.sink;
+        self.survey.bytes(bytes.len());
+        let (sink, survey) = (&mut self.sink, &mut self.survey);
         self.session.bytes(bytes, |happening| {
             sink.take(&happening)?;
+            survey.take(&happening);
             each(&happening)
         })?;
         self.health()?;
@@ -121,9 +104,10 @@ impl<W: Write> Recorder<W> {
 
     /// The connection broke.
     pub fn unplugged(&mut self, mut each: impl FnMut(&Happening<'_>) -> Result<()>) -> Result<()> {
-        let sink = &mut self.sink;
+        let (sink, survey) = (&mut self.sink, &mut self.survey);
         self.session.unplugged(|happening| {
             sink.take(&happening)?;
+            survey.take(&happening);
             each(&happening)
         })?;
         self.sink.log.flush()
@@ -139,29 +123,20 @@ impl<W: Write> Recorder<W> {
         mut self,
         mut each: impl FnMut(&Happening<'_>) -> Result<()>,
     ) -> Result<Accounts> {
-        let sink = &mut self.sink;
+        let (sink, survey) = (&mut self.sink, &mut self.survey);
         self.session.end(|happening| {
             sink.take(&happening)?;
+            survey.take(&happening);
             each(&happening)
         })?;
         let accounts = self.accounts();
-        let metadata = metadata(&accounts, self.session.hello())?;
-        self.sink.log.finish(metadata)?;
+        self.sink.log.finish(accounts.to_metadata()?)?;
         Ok(accounts)
     }
 
+    /// The accounts so far.
     pub fn accounts(&self) -> Accounts {
-        let session = &self.session;
-        Accounts {
-            ticks: session.ticks(),
-            tick_hz: session.hello().map_or(0, |h| h.tick_hz),
-            segments: session.segments(),
-            bytes: self.bytes,
-            losses: session.losses().clone(),
-            verdict: session.verdict(),
-            not_verified: session.not_verified().map(str::to_owned),
-            device_dropped_blocks: session.status().map_or(0, |s| s.dropped_blocks),
-        }
+        self.survey.accounts(&self.session)
     }
 
     fn health(&mut self) -> Result<()> {
@@ -236,18 +211,4 @@ impl<W: Write> Sink<W> {
             }
         };
     }
-}
-
-/// What `info` reads without reading the log.
-fn metadata(accounts: &Accounts, hello: Option<&Hello>) -> Result<BTreeMap<String, String>> {
-    let json = serde_json::to_string(accounts)
-        .map_err(|e| crate::Error::write(Path::new("log"), std::io::Error::other(e)))?;
-    let mut map = BTreeMap::from([("accounts".to_string(), json)]);
-    if let Some(hello) = hello {
-        map.insert("board".into(), hello.board.to_string());
-        map.insert("build".into(), hello.build.to_string());
-        map.insert("numerics".into(), hello.numerics.to_string());
-        map.insert("protocol".into(), hello.protocol.to_string());
-    }
-    Ok(map)
 }

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use crate::accounts::Accounts;
 use crate::check::{Difference, Verdict};
 use crate::exit::Exit;
 use crate::ledger::Losses;
-use crate::recorder::Accounts;
 
 /// Places printed of each sort; `--json` has all.
 const PLACES: usize = 20;
@@ -136,7 +136,7 @@ fn difference(d: &Difference) -> String {
 
 /// The closing lines of a recording.
 pub fn recording(accounts: &Accounts, source: &str, path: &Path) -> String {
-    let seconds = accounts.ticks as f64 / f64::from(accounts.tick_hz.max(1));
+    let seconds = accounts.seconds();
     let size = std::fs::metadata(path).map_or(0, |m| m.len()) as f64 / 1e6;
     let mut text = format!(
         "recorded {seconds:.2} s ({} ticks) from {source} to {}\n",

@@ -365,14 +365,20 @@ impl<S: Scalar> Ekf<S> {
 
     /// What the state says, in the order and units of [`Estimate`].
     pub fn estimate(&self, s: &State<S>) -> Estimate<S> {
-        let mut p = [S::ZERO; PARAMETERS];
-        let mut sigma = [S::ZERO; PARAMETERS];
-        let mut identifiable = 0u8;
-        let order = [MU_D[0], MU_V[0], DRAG[0], MU_D[1], MU_V[1], DRAG[1]];
+        // Written out: constant indices need no bounds check, and the tick must not have one.
+        const ORDER: [usize; PARAMETERS] = [MU_D[0], MU_V[0], DRAG[0], MU_D[1], MU_V[1], DRAG[1]];
+        let p = [
+            s.p[ORDER[0]],
+            s.p[ORDER[1]],
+            s.p[ORDER[2]],
+            s.p[ORDER[3]],
+            s.p[ORDER[4]],
+            s.p[ORDER[5]],
+        ];
+        let sigma = ORDER.map(|k| s.cov.at(4 + k, 4 + k).max(S::ZERO).sqrt());
         let half_width = S::lit(1.96);
-        for (i, &k) in order.iter().enumerate() {
-            p[i] = s.p[k];
-            sigma[i] = s.cov.at(4 + k, 4 + k).max(S::ZERO).sqrt();
+        let mut identifiable = 0u8;
+        for i in 0..PARAMETERS {
             let shown = sigma[i] > S::ZERO && half_width * sigma[i] <= self.identifiable * p[i];
             identifiable |= u8::from(shown) << i;
         }

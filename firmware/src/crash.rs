@@ -1,0 +1,39 @@
+//! Panic and hard-fault handlers of the flashed program: record why, then reset at once.
+//!
+//! The device comes back streaming within a second and reports the text in Hello. Not part of the
+//! library: on-target tests bring their own panic handler.
+
+use core::panic::PanicInfo;
+
+use cortex_m::peripheral::SCB;
+use cortex_m_rt::{ExceptionFrame, exception};
+use stribeck_firmware::fault;
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    match info.location() {
+        // Name and line first: they must survive the cut.
+        Some(at) => {
+            let file = at.file();
+            let name = file.bytes().rposition(|b| b == b'/').map_or(0, |i| i + 1);
+            let file = file.get(name..).unwrap_or(file);
+            fault::record(format_args!("{file}:{}: {}", at.line(), info.message()));
+        }
+        None => fault::record(format_args!("panic: {}", info.message())),
+    }
+    SCB::sys_reset()
+}
+
+/// Stacked registers and fault status as hex: enough for `addr2line`.
+#[exception]
+unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
+    // SAFETY: reading the fault status registers has no side effect.
+    let scb = unsafe { &*SCB::PTR };
+    let (cfsr, bfar) = (scb.cfsr.read(), scb.bfar.read());
+    fault::record(format_args!(
+        "fault pc {:x} lr {:x} cfsr {cfsr:x} at {bfar:x}",
+        frame.pc(),
+        frame.lr()
+    ));
+    SCB::sys_reset()
+}

@@ -1,0 +1,371 @@
+//! A log as a table: CSV or Parquet, column by column, a bounded number of rows in memory.
+//!
+//! | table | one row per | columns |
+//! |---|---|---|
+//! | ticks | tick | raw counters, unwrapped counts, angles |
+//! | states | state record | angles and velocities of both observers |
+//! | parameters | parameter record | UAS ẑ, k, error; EKF p, σ, stage, identifiable |
+//! | events | event | what happened |
+//!
+//! Numbers leave as they came: integers as integers, f32 as f32 (CSV: the shortest text that reads back to the same
+//! bits). Lost ticks are absent rows; `segment` counts connections and resets.
+
+pub mod csv;
+pub mod parquet;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+
+use stribeck_core::wire::block::{Params, Record, States};
+
+use crate::angles::Angles;
+use crate::describe;
+use crate::error::{Error, Result};
+use crate::log::damage::Damage;
+use crate::log::read::LogReader;
+use crate::session::{Happening, Session};
+
+/// Rows kept in memory before they are written.
+const ROWS: usize = 1 << 19;
+
+/// Which table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    Ticks,
+    States,
+    Parameters,
+    Events,
+}
+
+/// The values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    U8(Vec<u8>),
+    U32(Vec<u32>),
+    I32(Vec<i32>),
+    U64(Vec<u64>),
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    Text(Vec<String>),
+}
+
+/// A column with its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    pub name: String,
+    /// Unit, or what the number counts.
+    pub unit: &'static str,
+    pub data: Data,
+}
+
+/// Rows waiting to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    pub columns: Vec<Column>,
+    pub rows: usize,
+}
+
+/// Where rows go.
+pub trait Sink {
+    /// Write the rows; the table is emptied by the caller.
+    fn write(&mut self, table: &Table) -> Result<()>;
+    /// No more rows.
+    fn finish(&mut self) -> Result<()>;
+}
+
+/// What was exported.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    pub rows: u64,
+    pub lost_ticks: u64,
+    pub damage: Vec<Damage>,
+}
+
+/// Write one table of the log at `from` to `to`; the ending of `to` decides the format.
+pub fn export(
+    from: &Path,
+    to: &Path,
+    kind: Kind,
+    progress: &mut dyn FnMut(f64),
+) -> Result<Exported> {
+    let mut log = LogReader::open(from)?;
+    let mut table = Table::new(kind);
+    let file = || -> Result<BufWriter<File>> {
+        let file = File::create(to).map_err(|e| Error::write(to, e))?;
+        Ok(BufWriter::with_capacity(1 << 20, file))
+    };
+    let mut sink: Box<dyn Sink> = match to.extension().and_then(|e| e.to_str()) {
+        Some("csv") => Box::new(csv::Csv::new(file()?, &table, to)?),
+        Some("parquet") => Box::new(parquet::Parquet::new(file()?, &table, to)?),
+        _ => {
+            return Err(Error::invalid(
+                format!("{} ends neither in .csv nor in .parquet", to.display()),
+                "name the output run.csv or run.parquet",
+            ));
+        }
+    };
+    let mut session = Session::log(false);
+    let mut fill = Fill::new(kind);
+    let mut rows = 0;
+    while let Some(item) = log.read_next()? {
+        if !item.topic.is_wire() {
+            continue;
+        }
+        session.bytes(item.data, |h| fill.take(&h, &mut table))?;
+        if table.rows >= ROWS {
+            rows += table.rows as u64;
+            sink.write(&table)?;
+            table.clear();
+            progress(log.progress());
+        }
+    }
+    session.end(|h| fill.take(&h, &mut table))?;
+    rows += table.rows as u64;
+    sink.write(&table)?;
+    sink.finish()?;
+    Ok(Exported {
+        rows,
+        lost_ticks: session.losses().lost_ticks,
+        damage: log.damage().to_vec(),
+    })
+}
+
+/// Turns happenings into rows.
+struct Fill {
+    kind: Kind,
+    angles: Option<Angles>,
+    segment: u32,
+    tick_hz: f64,
+}
+
+impl Fill {
+    fn new(kind: Kind) -> Self {
+        Fill {
+            kind,
+            angles: None,
+            segment: 0,
+            tick_hz: 10_000.0,
+        }
+    }
+
+    fn take(&mut self, happening: &Happening<'_>, table: &mut Table) -> Result<()> {
+        match happening {
+            Happening::Hello { hello, begins } => {
+                let config = hello.config().map_err(|e| {
+                    Error::invalid(
+                        format!("the device's configuration cannot be read: {e}"),
+                        "export with the stribeck version that wrote the log",
+                    )
+                })?;
+                self.tick_hz = f64::from(hello.tick_hz);
+                self.segment += u32::from(*begins);
+                match &mut self.angles {
+                    Some(angles) if !begins => angles.set_config(&config, hello.config_since),
+                    slot => *slot = Some(Angles::new(&config)),
+                }
+            }
+            Happening::Block { block, .. } if self.kind == Kind::Ticks => {
+                let (segment, hz) = (self.segment, self.tick_hz);
+                if let Some(angles) = &mut self.angles {
+                    let mut ticks = Vec::with_capacity(block.ticks.into());
+                    angles.block(block, |counted| ticks.push(counted));
+                    for c in ticks {
+                        let [q0, q1] = angles.radians(c.counts);
+                        let mut row = table.row(segment, c.tick, hz);
+                        row.u32(c.raw[0]).u32(c.raw[1]);
+                        row.i32(c.counts[0]).i32(c.counts[1]);
+                        row.f64(q0).f64(q1);
+                    }
+                }
+            }
+            Happening::Block { block, .. } => {
+                for (tick, record) in block.records() {
+                    match record {
+                        Record::States(s) if self.kind == Kind::States => {
+                            put_states(&mut table.row(self.segment, tick, self.tick_hz), &s);
+                        }
+                        Record::Params(p) if self.kind == Kind::Parameters => {
+                            put_params(&mut table.row(self.segment, tick, self.tick_hz), &p);
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            Happening::Event(event) if self.kind == Kind::Events => {
+                table
+                    .row(self.segment, event.tick, self.tick_hz)
+                    .text(describe::event(event));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn put_states(row: &mut Row<'_>, s: &States) {
+    for x in [s.uas_q, s.uas_w, s.ekf_q, s.ekf_w].iter().flatten() {
+        row.f32(*x);
+    }
+}
+
+fn put_params(row: &mut Row<'_>, p: &Params) {
+    p.z.iter().for_each(|x| {
+        row.f32(*x);
+    });
+    row.f32(p.k).f32(p.error);
+    for x in p.p.iter().chain(&p.sigma) {
+        row.f32(*x);
+    }
+    row.u8(p.stage).u8(p.identifiable);
+}
+
+/// Appends one row, column after column.
+struct Row<'a> {
+    columns: std::slice::IterMut<'a, Column>,
+}
+
+macro_rules! put {
+    ($name:ident, $variant:ident, $type:ty) => {
+        fn $name(&mut self, value: $type) -> &mut Self {
+            if let Some(Column {
+                data: Data::$variant(values),
+                ..
+            }) = self.columns.next()
+            {
+                values.push(value);
+            }
+            self
+        }
+    };
+}
+
+impl Row<'_> {
+    put!(u8, U8, u8);
+    put!(u32, U32, u32);
+    put!(i32, I32, i32);
+    put!(u64, U64, u64);
+    put!(f32, F32, f32);
+    put!(f64, F64, f64);
+    put!(text, Text, String);
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new(kind: Kind) -> Self {
+        let mut columns = vec![
+            column("segment", "1", Data::U32(Vec::new())),
+            column("tick", "1", Data::U64(Vec::new())),
+            column("time", "s", Data::F64(Vec::new())),
+        ];
+        let floats = |columns: &mut Vec<Column>, names: &[(&str, &'static str)]| {
+            for (name, unit) in names {
+                columns.push(column(name, unit, Data::F32(Vec::new())));
+            }
+        };
+        match kind {
+            Kind::Ticks => {
+                for name in ["raw0", "raw1"] {
+                    columns.push(column(
+                        name,
+                        "counts, as the hardware shows them",
+                        Data::U32(Vec::new()),
+                    ));
+                }
+                for name in ["count0", "count1"] {
+                    columns.push(column(
+                        name,
+                        "counts, unwrapped, zeroed",
+                        Data::I32(Vec::new()),
+                    ));
+                }
+                for name in ["theta0", "theta1"] {
+                    columns.push(column(name, "rad", Data::F64(Vec::new())));
+                }
+            }
+            Kind::States => floats(&mut columns, &STATE_COLUMNS),
+            Kind::Parameters => {
+                floats(&mut columns, &PARAM_COLUMNS);
+                columns.push(column("ekf_stage", "1", Data::U8(Vec::new())));
+                columns.push(column(
+                    "ekf_identifiable",
+                    "bit mask of mu_d0, mu_v0, d0, mu_d1, mu_v1, d1",
+                    Data::U8(Vec::new()),
+                ));
+            }
+            Kind::Events => columns.push(column("event", "text", Data::Text(Vec::new()))),
+        }
+        Table { columns, rows: 0 }
+    }
+
+    fn row(&mut self, segment: u32, tick: u64, tick_hz: f64) -> Row<'_> {
+        self.rows += 1;
+        let mut row = Row {
+            columns: self.columns.iter_mut(),
+        };
+        row.u32(segment).u64(tick).f64(tick as f64 / tick_hz);
+        row
+    }
+
+    /// Forget the rows, keep the memory.
+    pub fn clear(&mut self) {
+        self.rows = 0;
+        for column in &mut self.columns {
+            match &mut column.data {
+                Data::U8(v) => v.clear(),
+                Data::U32(v) => v.clear(),
+                Data::I32(v) => v.clear(),
+                Data::U64(v) => v.clear(),
+                Data::F32(v) => v.clear(),
+                Data::F64(v) => v.clear(),
+                Data::Text(v) => v.clear(),
+            }
+        }
+    }
+}
+
+fn column(name: &str, unit: &'static str, data: Data) -> Column {
+    Column {
+        name: name.into(),
+        unit,
+        data,
+    }
+}
+
+const STATE_COLUMNS: [(&str, &str); 8] = [
+    ("uas_theta0", "rad"),
+    ("uas_theta1", "rad"),
+    ("uas_omega0", "rad/s"),
+    ("uas_omega1", "rad/s"),
+    ("ekf_theta0", "rad"),
+    ("ekf_theta1", "rad"),
+    ("ekf_omega0", "rad/s"),
+    ("ekf_omega1", "rad/s"),
+];
+
+const PARAM_COLUMNS: [(&str, &str); 24] = [
+    ("uas_mu_d0", "m"),
+    ("uas_mu_s0", "m"),
+    ("uas_mu_v0", "N m s"),
+    ("uas_vt0", "rad/s"),
+    ("uas_fnt0", "N"),
+    ("uas_mu_d1", "m"),
+    ("uas_mu_s1", "m"),
+    ("uas_mu_v1", "N m s"),
+    ("uas_vt1", "rad/s"),
+    ("uas_fnt1", "N"),
+    ("uas_k", "1"),
+    ("uas_error", "rad/s"),
+    ("ekf_mu_d0", "m"),
+    ("ekf_mu_v0", "N m s"),
+    ("ekf_d0", "N m s^2"),
+    ("ekf_mu_d1", "m"),
+    ("ekf_mu_v1", "N m s"),
+    ("ekf_d1", "N m s^2"),
+    ("ekf_sigma_mu_d0", "m"),
+    ("ekf_sigma_mu_v0", "N m s"),
+    ("ekf_sigma_d0", "N m s^2"),
+    ("ekf_sigma_mu_d1", "m"),
+    ("ekf_sigma_mu_v1", "N m s"),
+    ("ekf_sigma_d1", "N m s^2"),
+];

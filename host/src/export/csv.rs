@@ -1,0 +1,62 @@
+//! Rows as comma-separated text: a comment line with the units, a line with the names, then the rows.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::{Data, Sink, Table};
+use crate::error::{Error, Result};
+
+pub struct Csv<W> {
+    out: W,
+    path: PathBuf,
+}
+
+impl<W: Write> Csv<W> {
+    pub fn new(mut out: W, table: &Table, path: &Path) -> Result<Self> {
+        let columns = table.columns.iter();
+        let units: Vec<String> = columns
+            .clone()
+            .map(|c| format!("{} [{}]", c.name, c.unit.replace(',', ";")))
+            .collect();
+        let names: Vec<&str> = columns.map(|c| c.name.as_str()).collect();
+        writeln!(out, "# units: {}\n{}", units.join(", "), names.join(","))
+            .map_err(|e| Error::write(path, e))?;
+        Ok(Csv {
+            out,
+            path: path.into(),
+        })
+    }
+
+    fn row(&mut self, table: &Table, i: usize) -> std::io::Result<()> {
+        for (n, column) in table.columns.iter().enumerate() {
+            if n > 0 {
+                self.out.write_all(b",")?;
+            }
+            // Rust prints floats with the fewest digits that read back to the same bits.
+            match &column.data {
+                Data::U8(v) => write!(self.out, "{}", v[i])?,
+                Data::U32(v) => write!(self.out, "{}", v[i])?,
+                Data::I32(v) => write!(self.out, "{}", v[i])?,
+                Data::U64(v) => write!(self.out, "{}", v[i])?,
+                Data::F32(v) => write!(self.out, "{:?}", v[i])?,
+                Data::F64(v) => write!(self.out, "{:?}", v[i])?,
+                Data::Text(v) => write!(self.out, "\"{}\"", v[i].replace('"', "\"\""))?,
+            }
+        }
+        self.out.write_all(b"\n")
+    }
+}
+
+impl<W: Write> Sink for Csv<W> {
+    fn write(&mut self, table: &Table) -> Result<()> {
+        for i in 0..table.rows {
+            self.row(table, i)
+                .map_err(|e| Error::write(&self.path, e))?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<()> {
+        self.out.flush().map_err(|e| Error::write(&self.path, e))
+    }
+}

@@ -1,0 +1,64 @@
+//! The observers run again on logged counts with another configuration: what would the device have found?
+//!
+//! In: blocks in order. Out: the estimates at the end. Starts where the device's first snapshot is and follows the same
+//! orders; after a gap it starts again at the next snapshot.
+
+use stribeck_core::config::Config;
+use stribeck_core::device::{Observers, Setup};
+use stribeck_core::run::{Cause, Phase};
+use stribeck_core::wire::Block;
+use stribeck_core::wire::block::Order;
+
+pub struct Rerun {
+    setup: Setup,
+    observers: Option<Observers>,
+    pub ticks: u64,
+}
+
+impl Rerun {
+    pub fn new(config: &Config) -> Self {
+        Rerun {
+            setup: Setup::new(config),
+            observers: None,
+            ticks: 0,
+        }
+    }
+
+    /// Ticks are missing.
+    pub fn gap(&mut self) {
+        self.observers = None;
+    }
+
+    pub fn block(&mut self, block: &Block) {
+        match &mut self.observers {
+            None => {
+                let words = block.snapshot();
+                self.observers = words.and_then(|w| Observers::from_words(self.setup, w));
+            }
+            Some(own) => match block.order {
+                Order::Nothing | Order::Snapshot => {}
+                Order::Arm => {
+                    own.go(Phase::Armed, Cause::Device);
+                }
+                Order::Stop => {
+                    own.go(Phase::Idle, Cause::Device);
+                }
+                Order::Zero => {
+                    own.zero();
+                }
+                Order::Configure => own.configure(self.setup),
+            },
+        }
+        if let Some(own) = &mut self.observers {
+            for (tick, counts) in (block.first_tick..).zip(block.counts()) {
+                own.step(tick, counts);
+            }
+            self.ticks += u64::from(block.ticks);
+        }
+    }
+
+    /// The observers after the last block.
+    pub fn observers(&self) -> Option<&Observers> {
+        self.observers.as_ref()
+    }
+}
