@@ -11,6 +11,8 @@ use crate::exit::{self, Exit};
 pub mod accounts;
 pub mod capture;
 pub mod completions;
+pub mod config;
+pub mod doctor;
 pub mod export;
 pub mod from;
 pub mod info;
@@ -32,6 +34,8 @@ enum Command {
     Info(info::Args),
     Export(export::Args),
     Simulate(simulate::Args),
+    Config(config::Args),
+    Doctor(doctor::Args),
     Completions(completions::Args),
 }
 
@@ -43,6 +47,8 @@ impl Cli {
             Command::Info(args) => info::run(args),
             Command::Export(args) => export::run(args),
             Command::Simulate(args) => simulate::run(args),
+            Command::Config(args) => config::run(args),
+            Command::Doctor(args) => doctor::run(args),
             Command::Completions(args) => completions::run(args),
         }
     }

@@ -1,0 +1,320 @@
+//! `stribeck doctor`: why is my board not found? Measures, then says what to do.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use stribeck_core::wire::{self, Ask, Frame, Hello};
+
+use crate::ask;
+use crate::describe;
+use crate::exit::Exit;
+use crate::frames::{Content, Frames};
+use crate::session::refusal;
+use crate::source::port::Port;
+use crate::source::usb::{self, Match, PRODUCT, PRODUCT_NAME, VENDOR};
+use crate::source::{Arrival, Source};
+
+/// Find out why a board is not found or not understood
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  $ stribeck doctor
+  ok    this build: stribeck 0.1.0, protocol 1, numerics 1
+  ok    serial ports: 1
+  FAIL  board: no port is a \"stribeck pendulum observer\" (c0de:cafe)
+        do: connect the board's user USB connector (CN13, not the ST-LINK's) with a data cable
+  exit code 6
+
+Checks in order: ports, USB identity, permission, driver, answer of the firmware, versions, health. The exit code
+is 0 when a board answers and its versions match.")]
+pub struct Args {
+    /// Examine this port instead of searching
+    #[arg(long, value_name = "PORT")]
+    port: Option<String>,
+    /// Print the findings as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One measured fact.
+struct Finding {
+    what: &'static str,
+    ok: bool,
+    found: String,
+    /// What to do about it.
+    advice: Option<String>,
+}
+
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn ok(&mut self, what: &'static str, found: impl Into<String>) {
+        self.0.push(Finding {
+            what,
+            ok: true,
+            found: found.into(),
+            advice: None,
+        });
+    }
+
+    fn fail(&mut self, what: &'static str, found: impl Into<String>, advice: impl Into<String>) {
+        self.0.push(Finding {
+            what,
+            ok: false,
+            found: found.into(),
+            advice: Some(advice.into()),
+        });
+    }
+}
+
+pub fn run(args: Args) -> anyhow::Result<Exit> {
+    let mut findings = Findings::default();
+    findings.ok(
+        "this build",
+        format!(
+            "stribeck {}, protocol {}, numerics {}",
+            env!("CARGO_PKG_VERSION"),
+            wire::PROTOCOL,
+            wire::NUMERICS
+        ),
+    );
+    let path = args.port.or_else(|| search(&mut findings));
+    if let Some(path) = path {
+        examine(&path, &mut findings);
+    }
+    let healthy = findings.0.iter().all(|f| f.ok);
+    if args.json {
+        let list: Vec<Value> = findings
+            .0
+            .iter()
+            .map(|f| json!({ "what": f.what, "ok": f.ok, "found": f.found, "advice": f.advice }))
+            .collect();
+        println!("{}", json!({ "healthy": healthy, "findings": list }));
+    } else {
+        for f in &findings.0 {
+            println!(
+                "{}  {}: {}",
+                if f.ok { "ok  " } else { "FAIL" },
+                f.what,
+                f.found
+            );
+            if let Some(advice) = &f.advice {
+                println!("      do: {advice}");
+            }
+        }
+    }
+    Ok(if healthy {
+        Exit::Success
+    } else {
+        Exit::NoSource
+    })
+}
+
+/// The board among the ports.
+fn search(findings: &mut Findings) -> Option<String> {
+    let ports = match usb::ports() {
+        Ok(ports) => ports,
+        Err(e) => {
+            findings.fail("serial ports", e.to_string(), e.help().unwrap_or_default());
+            return None;
+        }
+    };
+    let names: Vec<String> = ports
+        .iter()
+        .map(|p| match (p.vendor, p.product) {
+            (Some(v), Some(d)) => format!(
+                "{} ({v:04x}:{d:04x} {})",
+                p.path,
+                p.product_name.as_deref().unwrap_or("?")
+            ),
+            _ => p.path.clone(),
+        })
+        .collect();
+    findings.ok(
+        "serial ports",
+        format!("{} {}", ports.len(), names.join(", "))
+            .trim()
+            .to_owned(),
+    );
+    let best = ports.first().map_or(Match::Other, |p| p.matches);
+    match best {
+        Match::Name => {
+            findings.ok("board", names[0].clone());
+            Some(ports[0].path.clone())
+        }
+        Match::Number => {
+            findings.fail(
+                "board",
+                format!("{} has the board's numbers but another name", names[0]),
+                "flash the stribeck firmware (`cargo flash`), or name the port: stribeck doctor --port …",
+            );
+            Some(ports[0].path.clone())
+        }
+        Match::Other => {
+            findings.fail(
+                "board",
+                format!("no port is a \"{PRODUCT_NAME}\" ({VENDOR:04x}:{PRODUCT:04x})"),
+                "connect the board's user USB connector (not the ST-LINK's) with a data cable; if it is connected, flash the firmware and press reset",
+            );
+            kernel(findings);
+            None
+        }
+    }
+}
+
+/// Is the device on the bus without a driver? (Linux shows it in /sys.)
+fn kernel(findings: &mut Findings) {
+    let Ok(devices) = std::fs::read_dir("/sys/bus/usb/devices") else {
+        return;
+    };
+    let number = |dir: &Path, file: &str| {
+        let text = std::fs::read_to_string(dir.join(file)).ok()?;
+        u16::from_str_radix(text.trim(), 16).ok()
+    };
+    for device in devices.flatten() {
+        let dir = device.path();
+        if number(&dir, "idVendor") == Some(VENDOR) && number(&dir, "idProduct") == Some(PRODUCT) {
+            findings.fail(
+                "driver",
+                format!("the board is on the bus at {} but has no serial port", dir.display()),
+                "load the driver: sudo modprobe cdc_acm; in a virtual machine or container pass the device through",
+            );
+        }
+    }
+}
+
+/// Permission, answer, versions, health.
+fn examine(path: &str, findings: &mut Findings) {
+    let mut port = match Port::path(Path::new(path)) {
+        Ok(port) => port,
+        Err(e) => {
+            let mut advice = e.help().unwrap_or_default().to_owned();
+            if let Some(owner) = owner(path) {
+                advice += &format!(" ({path}: {owner})");
+            }
+            findings.fail("port opens", e.to_string(), advice);
+            return;
+        }
+    };
+    findings.ok("port opens", path);
+    let (hello, heard) = greet(&mut port);
+    match hello {
+        Some(hello) => judge(&hello, findings),
+        None => findings.fail(
+            "firmware answers",
+            format!("no Hello within 3 s, {heard} bytes heard"),
+            match heard {
+                0 => "press reset; if it stays silent flash the firmware (`cargo flash`); is another program reading the port (ModemManager)?",
+                _ => "something else is talking on this port: choose another with --port, or flash the stribeck firmware",
+            },
+        ),
+    }
+}
+
+/// Mode and group of a port.
+#[cfg(unix)]
+fn owner(path: &str) -> Option<String> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = std::fs::metadata(path).ok()?;
+    Some(format!(
+        "mode {:o}, uid {}, gid {}",
+        meta.mode() & 0o777,
+        meta.uid(),
+        meta.gid()
+    ))
+}
+
+#[cfg(not(unix))]
+fn owner(_: &str) -> Option<String> {
+    None
+}
+
+/// Ask for a Hello; also how many bytes came.
+fn greet(port: &mut Port) -> (Option<Hello>, usize) {
+    let mut frames = Frames::joining();
+    let mut heard = 0;
+    let begun = Instant::now();
+    let mut asked: Option<Instant> = None;
+    while begun.elapsed() < Duration::from_secs(3) {
+        if asked.is_none_or(|at| at.elapsed() > Duration::from_millis(300)) {
+            asked = Some(Instant::now());
+            if port.write(&ask::frame(1, Ask::Hello)).is_err() {
+                break;
+            }
+        }
+        let mut bytes = Vec::new();
+        match port.read(&mut bytes) {
+            Ok(Arrival::Bytes | Arrival::Quiet) => {}
+            _ => break,
+        }
+        heard += bytes.len();
+        let mut hello = None;
+        let _ = frames.push::<()>(&bytes, |piece| {
+            if let Content::Frame(Frame::Hello(h)) = piece.content {
+                hello = Some(h);
+            }
+            Ok(())
+        });
+        if hello.is_some() {
+            return (hello, heard);
+        }
+    }
+    (None, heard)
+}
+
+fn judge(hello: &Hello, findings: &mut Findings) {
+    findings.ok(
+        "firmware answers",
+        format!(
+            "{} on {}, up {:.1} s, {}",
+            hello.build,
+            hello.board,
+            hello.uptime_ticks as f64 / f64::from(hello.tick_hz.max(1)),
+            describe::phase(hello.phase)
+        ),
+    );
+    match refusal(hello) {
+        None => findings.ok(
+            "versions",
+            format!("protocol {}, numerics {}", hello.protocol, hello.numerics),
+        ),
+        Some(why) => findings.fail(
+            "versions",
+            why,
+            "flash the firmware of this version (`cargo flash`)",
+        ),
+    }
+    if hello.schema != wire::SCHEMA_HASH {
+        findings.ok(
+            "fields",
+            "firmware and host know different fields; the growth rule makes them compatible",
+        );
+    }
+    match hello.config() {
+        Ok(config) => match config.validate() {
+            Ok(()) => findings.ok("configuration", format!("valid, {:?}", hello.config_origin)),
+            Err(e) => findings.fail(
+                "configuration",
+                e.to_string(),
+                "push a valid one: stribeck config push rig.toml",
+            ),
+        },
+        Err(e) => findings.fail(
+            "configuration",
+            e.to_string(),
+            "flash the firmware of this version",
+        ),
+    }
+    let cause = describe::reset_cause(hello.reset_cause);
+    if hello.last_fault.is_empty() {
+        findings.ok("last reset", cause);
+    } else {
+        findings.fail(
+            "last reset",
+            format!("{cause}: {}", hello.last_fault),
+            "report this text; it is gone after the next power cycle",
+        );
+    }
+}
