@@ -22,6 +22,8 @@ pub struct Setup {
     pub(super) tick_hz: u32,
     pub(super) stream: Stream,
     encoders: [encoder::Config; JOINTS],
+    /// Joint 1 exists; otherwise its count is ignored.
+    second_joint: bool,
     run: Run,
     uas: Uas<f32>,
     ekf: Ekf<f32>,
@@ -34,7 +36,8 @@ impl Setup {
         let dt_s = config.dt_s();
         let quantum = config.encoders.map(|e| e.quantum::<f32>());
         let mut encoders = config.encoders;
-        if config.plant.dof() < JOINTS {
+        let second_joint = config.plant.dof() == JOINTS;
+        if !second_joint {
             // No second joint that must move with the first.
             encoders.iter_mut().for_each(|e| e.stuck_travel = 0);
         }
@@ -42,6 +45,7 @@ impl Setup {
             tick_hz: config.tick_hz,
             stream: config.stream,
             encoders,
+            second_joint,
             run: Run::new(&config.run, config.tick_hz),
             uas: Uas::new(&config.plant, &config.uas, &config.tracker, dt_s),
             ekf: Ekf::new(&config.plant, &config.ekf, dt_s, quantum),
@@ -120,7 +124,10 @@ impl Observers {
     #[inline(always)]
     pub fn step(&mut self, tick: u64, raw: [u32; JOINTS]) -> Option<Transition> {
         let Observers { setup, state } = self;
-        let counts = encoder::update_both(&setup.encoders, &mut state.encoders, raw);
+        let mut counts = encoder::update_both(&setup.encoders, &mut state.encoders, raw);
+        if !setup.second_joint {
+            counts[1] = 0;
+        }
         let [e0, e1] = &setup.encoders;
         let q = [e0.angle(counts[0]), e1.angle(counts[1])];
         let (drive, transition) = setup.run.step(&mut state.run, tick, counts);

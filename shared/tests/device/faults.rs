@@ -2,6 +2,7 @@
 
 use stribeck_core::config::Config;
 use stribeck_core::device::{Followed, Observers, Replay};
+use stribeck_core::plant::{PlantConfig, pendulum};
 use stribeck_core::run::Phase;
 use stribeck_core::sim::{Bench, Rng};
 use stribeck_core::state::State as _;
@@ -115,4 +116,19 @@ fn a_dead_encoder_and_a_pendulum_turning_for_minutes() {
         }
     }
     replays(&mut host);
+}
+
+#[test]
+fn a_one_joint_plant_ignores_the_second_counter() {
+    let mut config = Config::default();
+    config.run.auto_arm = true;
+    config.plant = PlantConfig::Pendulum(pendulum::Config::default());
+    let mut host = Host::new(&config, Bench::reference(0.0, 1));
+    // Joint 0 hangs still, the open input of joint 1 counts noise.
+    let mut rng = Rng::new(6);
+    for _ in 0..20_000 {
+        host.device.tick([0, rng.bits() as u32]);
+        host.read();
+    }
+    assert_eq!(host.device.engine().phase(), Phase::Armed);
 }
