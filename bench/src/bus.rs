@@ -1,0 +1,226 @@
+//! The bus: which register of which peripheral an address is, and what an access must wake.
+//!
+//! An access to a register that is not modelled, or to a peripheral whose clock is off, is reported with address, PC and
+//! function; it reads as 0 and has no other effect, as on the chip.
+
+use crate::chip::Chip;
+use crate::periph::gpio::Pin;
+use crate::time::Time;
+
+const FLASH: u32 = 0x5200_2000;
+const OTG_FS: u32 = 0x4008_0000;
+const RCC: u32 = 0x5802_4400;
+const PWR: u32 = 0x5802_4800;
+const IWDG: u32 = 0x5800_4800;
+const EXTI: u32 = 0x5800_0000;
+const SYSCFG: u32 = 0x5800_0400;
+const CRS: u32 = 0x4000_8400;
+const GPIO: u32 = 0x5802_0000;
+
+/// Pins of timer channels 1 and 2: (timer, alternate function, channel 1, channel 2), NUCLEO-H743ZI2.
+const ENCODER_PINS: [(&str, u32, &str, &str); 9] = [
+    ("TIM2", 1, "PA0", "PA1"),
+    ("TIM2", 1, "PA5", "PB3"),
+    ("TIM2", 1, "PA15", "PB3"),
+    ("TIM5", 2, "PA0", "PA1"),
+    ("TIM5", 2, "PH10", "PH11"),
+    ("TIM3", 2, "PA6", "PA7"),
+    ("TIM3", 2, "PC6", "PC7"),
+    ("TIM4", 2, "PB6", "PB7"),
+    ("TIM4", 2, "PD12", "PD13"),
+];
+
+impl Chip {
+    /// Reads the register at `address` (word-aligned) at time `now`.
+    pub fn bus_read(&mut self, address: u32, now: Time) -> u32 {
+        let (base, off) = (address & !0x3ff, address & 0x3ff);
+        if let Some(gate) = self.gate_closed(address) {
+            self.diagnostics
+                .gated(address, false, self.access_pc, now, gate);
+            return 0;
+        }
+        if let Some(i) = self.tims.iter().position(|t| t.kind.base == base) {
+            self.feed_encoder(i, now);
+            let value = self.tims[i].read(off, now);
+            return self.known(value, address, now);
+        }
+        let value = match base {
+            RCC => self.rcc.read(off),
+            PWR => self.pwr.read(off),
+            IWDG => self.iwdg.read(off, now),
+            EXTI => self.exti.read(off),
+            SYSCFG => self.exti.syscfg_read(off),
+            CRS => self.crs.get(off as usize / 4).copied(),
+            _ => match address {
+                OTG_FS..=0x400b_ffff => self.otg.read(address - OTG_FS),
+                0x5200_2000..=0x5200_2fff => self.flash.read(address - FLASH),
+                GPIO..=0x5802_2bff => self.gpio.read(((address - GPIO) / 0x400) as usize, off),
+                0x5c00_1000..=0x5c00_13ff => self.dwt.dbgmcu_read(off),
+                0xe000_e010..=0xe000_e01f => self.systick.read(address, now),
+                0xe000_e100..=0xe000_e4ff => self.nvic.read(address),
+                0xe000_1000..=0xe000_1fff | 0xe000_edf0..=0xe000_edfc => {
+                    self.dwt.read(address, now)
+                }
+                0xe000_e000..=0xe000_efff => self.scb.read(address, &self.nvic),
+                0xe00e_1000..=0xe00e_1fff => self.dwt.dbgmcu_read(off),
+                _ => None,
+            },
+        };
+        self.known(value, address, now)
+    }
+
+    fn known(&mut self, value: Option<u32>, address: u32, now: Time) -> u32 {
+        value.unwrap_or_else(|| {
+            self.diagnostics
+                .unmodelled(address, false, self.access_pc, now);
+            0
+        })
+    }
+
+    /// Writes the register at `address` (word-aligned) at time `now`.
+    pub fn bus_write(&mut self, address: u32, v: u32, now: Time) {
+        let (base, off) = (address & !0x3ff, address & 0x3ff);
+        if let Some(gate) = self.gate_closed(address) {
+            self.diagnostics
+                .gated(address, true, self.access_pc, now, gate);
+            return;
+        }
+        if let Some(i) = self.tims.iter().position(|t| t.kind.base == base) {
+            self.feed_encoder(i, now);
+            let done = self.tims[i].write(off, v, now);
+            self.timer_lines(i);
+            self.next_event = self.next_event.min(self.tims[i].next());
+            self.written(done, address, now);
+            return self.after_access();
+        }
+        let done = match base {
+            RCC => self.rcc.write(off, v).map(|changed| {
+                if changed {
+                    self.clocks_changed(now);
+                    self.recheck = true;
+                }
+            }),
+            PWR => self.pwr.write(off, v),
+            IWDG => self.iwdg.write(off, v, now).map(|early| {
+                if early {
+                    self.reset = Some(crate::periph::rcc::ResetCause::Watchdog);
+                }
+                self.next_event = self.next_event.min(self.iwdg.expires_at());
+            }),
+            EXTI => self.exti.write(off, v),
+            SYSCFG => self.exti.syscfg_write(off, v),
+            CRS => self.crs.get_mut(off as usize / 4).map(|r| *r = v),
+            _ => match address {
+                OTG_FS..=0x400b_ffff => self.otg.write(address - OTG_FS, v),
+                0x5200_2000..=0x5200_2fff => {
+                    let done = self.flash.write(address - FLASH, v, now);
+                    self.next_event = self.next_event.min(self.flash.next());
+                    self.recheck |= self.flash.running().is_some();
+                    done
+                }
+                GPIO..=0x5802_2bff => self.write_pins(address, off, v),
+                0x5c00_1000..=0x5c00_13ff | 0xe00e_1000..=0xe00e_1fff => {
+                    self.dwt.dbgmcu_write(off, v)
+                }
+                0xe000_e010..=0xe000_e01f => {
+                    let done = self.systick.write(address, v, now);
+                    self.next_event = self.next_event.min(self.systick.next());
+                    done
+                }
+                0xe000_e100..=0xe000_e4ff => self.nvic.write(address, v, now),
+                0xe000_1000..=0xe000_1fff | 0xe000_edf0..=0xe000_edfc => {
+                    self.dwt.write(address, v, now)
+                }
+                0xe000_e000..=0xe000_efff => self.scb.write(address, v, &mut self.nvic),
+                _ => None,
+            },
+        };
+        self.written(done, address, now);
+        self.lines();
+        self.after_access();
+    }
+
+    fn written(&mut self, done: Option<()>, address: u32, now: Time) {
+        if done.is_none() {
+            self.diagnostics
+                .unmodelled(address, true, self.access_pc, now);
+        }
+    }
+
+    fn write_pins(&mut self, address: u32, off: u32, v: u32) -> Option<()> {
+        let done = self.gpio.write(((address - GPIO) / 0x400) as usize, off, v);
+        if matches!(off, 0x00 | 0x20 | 0x24) {
+            self.connect_encoders();
+        }
+        for (led, (lit, changes)) in self.board.leds.iter().zip(&mut self.leds) {
+            let level = self.gpio.output(led.0).unwrap_or(false);
+            *changes += u64::from(level != *lit);
+            *lit = level;
+        }
+        done
+    }
+
+    /// The name of the clock gate that is closed for this address, if it is.
+    fn gate_closed(&self, address: u32) -> Option<&'static str> {
+        let base = address & !0x3ff;
+        let (name, (register, bit)) = match base {
+            GPIO..=0x5802_2bff => ("GPIOxEN", (0xe0, (base - GPIO) / 0x400)),
+            SYSCFG => ("SYSCFGEN", (0xf4, 1)),
+            CRS => ("CRSEN", (0xec, 1)),
+            OTG_FS..=0x400b_ffff => ("USB2OTGFSEN", (0xd8, 27)),
+            _ => {
+                let t = self.tims.iter().find(|t| t.kind.base == base)?;
+                (t.kind.name, t.kind.gate)
+            }
+        };
+        (!self.rcc.enabled(register, bit)).then_some(name)
+    }
+
+    /// The timer whose inputs are connected to the encoder of `joint`.
+    pub fn encoder_timer(&self, joint: usize) -> Option<usize> {
+        self.encoder_sources
+            .iter()
+            .position(|s| s.is_some_and(|(j, _)| j == joint))
+    }
+
+    /// Follows the pins again after their mode or alternate function changed.
+    pub fn connect_encoders(&mut self) {
+        self.encoder_sources = (0..self.tims.len())
+            .map(|i| self.encoder_source(i))
+            .collect();
+    }
+
+    /// Which encoder timer `i` listens to through its pins, and in which sense.
+    fn encoder_source(&self, i: usize) -> Option<(usize, i64)> {
+        let name = self.tims[i].kind.name;
+        for (timer, af, a, b) in ENCODER_PINS {
+            if timer != name {
+                continue;
+            }
+            let (a, b): (Pin, Pin) = (a.parse().ok()?, b.parse().ok()?);
+            if self.gpio.alternate(a) != Some(af) || self.gpio.alternate(b) != Some(af) {
+                continue;
+            }
+            for (joint, [wire_a, wire_b]) in self.board.encoders.iter().enumerate() {
+                if (a, b) == (wire_a.0, wire_b.0) {
+                    return Some((joint, 1));
+                }
+                if (a, b) == (wire_b.0, wire_a.0) {
+                    return Some((joint, -1));
+                }
+            }
+        }
+        None
+    }
+
+    /// Gives an encoder timer the edges its pins have seen until now.
+    fn feed_encoder(&mut self, i: usize, now: Time) {
+        if !self.tims[i].encoder_mode() {
+            return;
+        }
+        if let Some((joint, sense)) = self.encoder_sources[i] {
+            let edges = sense * self.rig.edges(joint, now);
+            self.tims[i].encoder_input(edges, now);
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! The chip without its processor: peripherals, virtual time, the USB host and the rig, and how they wake each other.
+//!
+//! The processor calls in at three points: every translated block advances time ([`Chip::block`]), every register access goes
+//! through [`crate::bus`], and whenever time reaches [`Chip::next_event`] the machine calls [`Chip::sync`], which brings
+//! everything up to date, lets scenario events happen and raises interrupt lines.
+
+use crate::cpu::thumb::BlockCounts;
+use crate::diagnose::Diagnostics;
+use crate::elf::{FLASH_BASE, FLASH_SIZE};
+use crate::events::Pending;
+use crate::periph::dwt::Dwt;
+use crate::periph::exti::Exti;
+use crate::periph::flash::Flash;
+use crate::periph::gpio::Gpio;
+use crate::periph::iwdg::Iwdg;
+use crate::periph::nvic::{Nvic, SYSTICK};
+use crate::periph::otg::Otg;
+use crate::periph::pwr::Pwr;
+use crate::periph::rcc::{Rcc, ResetCause};
+use crate::periph::scb::Scb;
+use crate::periph::systick::SysTick;
+use crate::periph::tim::{TIMERS, Tim};
+use crate::profile::Profile;
+use crate::rig::Rig;
+use crate::rng::Rng;
+use crate::scenario::{Board, Reads, Scenario};
+use crate::time::{Time, cycle};
+use crate::usb::{Reading, UsbHost};
+
+/// Why the processor stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    None,
+    /// Time for [`Chip::sync`], or an interrupt may be taken.
+    Event,
+    /// WFE or WFI.
+    Sleep {
+        until_event: bool,
+    },
+    ExceptionReturn,
+    /// An exception of the emulated processor, by its number.
+    Trap(u32),
+}
+
+/// The block being executed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Block {
+    pub address: u32,
+    pub size: u32,
+    /// Time of its first instruction.
+    pub start: Time,
+    pub instructions: u32,
+}
+
+pub struct Chip {
+    /// Time at the end of the block that runs, or now when the processor is stopped.
+    pub now: Time,
+    pub next_event: Time,
+    /// Something may have become more urgent: stop at the next block.
+    pub recheck: bool,
+    /// An interrupt waits for PRIMASK or BASEPRI to be released.
+    pub masked_wait: bool,
+    pub stop: Stop,
+    /// The event register of WFE and SEV.
+    pub event_register: bool,
+    pub block: Block,
+    pub blocks: BlockCounts,
+    /// Contents of the flash.
+    pub image: Vec<u8>,
+    pub instructions: u64,
+    /// Virtual time of one instruction.
+    pub instruction_time: Time,
+    cycles_per_instruction: f64,
+    /// PC of the register access in progress.
+    pub access_pc: u32,
+
+    pub rcc: Rcc,
+    pub pwr: Pwr,
+    pub flash: Flash,
+    pub gpio: Gpio,
+    pub exti: Exti,
+    pub tims: Vec<Tim>,
+    pub iwdg: Iwdg,
+    pub otg: Otg,
+    pub dwt: Dwt,
+    pub systick: SysTick,
+    pub nvic: Nvic,
+    pub scb: Scb,
+    /// CRS (clock recovery for HSI48): kept, without effect.
+    pub crs: [u32; 4],
+
+    pub host: UsbHost,
+    pub rig: Rig,
+    pub board: Board,
+    /// For each timer: the encoder at its pins and the sense.
+    pub encoder_sources: Vec<Option<(usize, i64)>>,
+    pub rng: Rng,
+    pub pending: Pending,
+    pub diagnostics: Diagnostics,
+    pub profile: Profile,
+    /// A reset is due.
+    pub reset: Option<ResetCause>,
+    /// Changes to make in memory, which only the machine can reach.
+    pub memory: Vec<MemoryChange>,
+    /// Level of each reported LED and how often it changed.
+    pub leds: Vec<(bool, u64)>,
+}
+
+/// A change of memory contents from outside the processor.
+#[derive(Clone, Debug)]
+pub enum MemoryChange {
+    Flash(crate::periph::flash::Change),
+    FlipBit { address: u32, bit: u32 },
+}
+
+impl Chip {
+    pub fn new(scenario: &Scenario, pending: Pending) -> Self {
+        let rcc = Rcc::new(scenario.board.hse_hz, ResetCause::PowerOn);
+        let cpu = cycle(rcc.clocks.cpu);
+        let reading = match scenario.host.reads {
+            Reads::Fast => Reading::Fast,
+            Reads::Never => Reading::Stopped,
+            Reads::Slow(rate) => Reading::Slow(rate),
+        };
+        let mut chip = Chip {
+            now: 0,
+            next_event: 0,
+            recheck: false,
+            masked_wait: false,
+            stop: Stop::None,
+            event_register: false,
+            block: Block::default(),
+            blocks: BlockCounts::new(FLASH_BASE, FLASH_SIZE),
+            image: vec![0xff; FLASH_SIZE as usize],
+            instructions: 0,
+            instruction_time: cpu,
+            cycles_per_instruction: scenario.cycles_per_instruction,
+            access_pc: 0,
+            tims: timers(&rcc),
+            rcc,
+            pwr: Pwr::default(),
+            flash: Flash::default(),
+            gpio: Gpio::default(),
+            exti: Exti::default(),
+            iwdg: Iwdg::default(),
+            otg: Otg::default(),
+            dwt: Dwt::new(cpu),
+            systick: SysTick::new(cpu),
+            nvic: Nvic::new(),
+            scb: Scb::new(FLASH_BASE),
+            crs: [0; 4],
+            host: UsbHost::new(reading),
+            rig: Rig::new(&scenario.plant),
+            board: scenario.board.clone(),
+            encoder_sources: vec![None; TIMERS.len()],
+            rng: Rng::new(scenario.seed),
+            pending,
+            diagnostics: Diagnostics::default(),
+            profile: Profile::default(),
+            reset: None,
+            memory: Vec::new(),
+            leds: vec![(false, 0); scenario.board.leds.len()],
+        };
+        chip.gpio.drive(chip.board.button.0, Some(false));
+        if scenario.host.plugged {
+            chip.host.plug(&mut chip.otg);
+        }
+        chip.clocks_changed(0);
+        chip
+    }
+
+    /// Everything but the reset causes, the outside world and the statistics returns to its reset state.
+    pub fn reset_registers(&mut self, cause: ResetCause) -> Vec<crate::periph::flash::Torn> {
+        self.rcc.reset(cause);
+        let cpu = cycle(self.rcc.clocks.cpu);
+        self.tims = timers(&self.rcc);
+        self.pwr = Pwr::default();
+        let torn = self.flash.reset(&mut self.rng);
+        self.gpio.reset();
+        self.exti = Exti::default();
+        self.iwdg = Iwdg::default();
+        self.otg = Otg::with_vbus(self.otg.vbus);
+        self.dwt = Dwt::new(cpu);
+        self.systick = SysTick::new(cpu);
+        self.nvic = Nvic::new();
+        self.scb = Scb::new(FLASH_BASE);
+        self.crs = [0; 4];
+        self.event_register = false;
+        self.masked_wait = false;
+        self.recheck = false;
+        self.reset = None;
+        self.profile.restart();
+        self.connect_encoders();
+        self.clocks_changed(self.now);
+        torn
+    }
+
+    /// A block is about to run; true = stop before it.
+    #[inline(always)]
+    pub fn block(&mut self, address: u32, size: u32) -> bool {
+        if self.now >= self.next_event || self.recheck {
+            self.stop = Stop::Event;
+            return true;
+        }
+        let n = self.blocks.count(address, size, &self.image);
+        self.block = Block {
+            address,
+            size,
+            start: self.now,
+            instructions: n,
+        };
+        self.instructions += u64::from(n);
+        self.now += u64::from(n) * self.instruction_time;
+        self.profile.block(address, n);
+        false
+    }
+
+    /// The block ended early at `pc` (a fault): what was not executed is not counted.
+    pub fn uncount_from(&mut self, pc: u32) {
+        let Block {
+            address,
+            size,
+            instructions,
+            ..
+        } = self.block;
+        if !(address..address + size).contains(&pc) {
+            return;
+        }
+        let done = self.instructions_before(pc);
+        let left = instructions.saturating_sub(done);
+        self.instructions -= u64::from(left);
+        self.now -= u64::from(left) * self.instruction_time;
+        self.block.instructions = done;
+    }
+
+    fn instructions_before(&self, pc: u32) -> u32 {
+        let from = self.block.address.wrapping_sub(FLASH_BASE) as usize;
+        let to = pc.wrapping_sub(FLASH_BASE) as usize;
+        self.image.get(from..to).map_or(0, crate::cpu::thumb::count)
+    }
+
+    /// The time of the instruction at `pc` in the running block.
+    pub fn time_at(&self, pc: u32) -> Time {
+        self.block.start + u64::from(self.instructions_before(pc)) * self.instruction_time
+    }
+
+    /// Clock tree changed: everything that counts continues at its new rate.
+    pub fn clocks_changed(&mut self, now: Time) {
+        let clocks = self.rcc.clocks;
+        let cpu = cycle(clocks.cpu);
+        self.instruction_time = (cpu as f64 * self.cycles_per_instruction).round().max(1.0) as Time;
+        for t in &mut self.tims {
+            let hz = if t.kind.apb2 {
+                clocks.tim_apb2
+            } else {
+                clocks.tim_apb1
+            };
+            t.set_clock(cycle(hz), now);
+        }
+        self.dwt.set_clock(cpu, now);
+        self.systick.set_clock(cpu, now);
+    }
+
+    /// Brings everything to `self.now`: host, scenario, flash, watchdog, timers; raises interrupt lines; plans the next event.
+    pub fn sync(&mut self) {
+        let now = self.now;
+        self.run_events();
+        if now >= self.host.next() {
+            self.host.poll(&mut self.otg, now);
+            for line in self.host.take_log() {
+                self.diagnostics.note(now, format!("usb: {line}"));
+            }
+        }
+        if now >= self.flash.next() {
+            let done = self.flash.finish(now);
+            self.memory
+                .extend(done.into_iter().map(MemoryChange::Flash));
+        }
+        if now >= self.iwdg.expires_at() {
+            self.reset = Some(ResetCause::Watchdog);
+        }
+        if self.scb.reset_requested {
+            self.reset = Some(ResetCause::Software);
+        }
+        if self.systick.sync(now) {
+            self.nvic.pend_system(SYSTICK);
+        }
+        for i in 0..self.tims.len() {
+            self.tims[i].sync(now);
+            self.timer_lines(i);
+        }
+        if self.exti.sample(&self.gpio) {
+            self.event_register = true;
+        }
+        self.lines();
+        self.plan();
+    }
+
+    /// Interrupt lines of one timer.
+    pub fn timer_lines(&mut self, i: usize) {
+        let t = &self.tims[i];
+        let (update, compare) = t.irqs();
+        let (irq, compare_irq, since) = (t.kind.irq, t.kind.compare_irq, t.update_at);
+        self.nvic.line(irq, update, since);
+        self.nvic.line(compare_irq, compare, self.now);
+    }
+
+    /// Interrupt lines of everything but the timers.
+    pub fn lines(&mut self) {
+        let now = self.now;
+        self.nvic.line(101, self.otg.irq(), now);
+        self.nvic.line(4, self.flash.irq(), now);
+        for (irq, high) in self.exti.irqs() {
+            self.nvic.line(irq, high, now);
+        }
+    }
+
+    /// An access changed something: stop early if an exception can now be taken, or an event moved closer.
+    pub fn after_access(&mut self) {
+        let running = self.nvic.running_priority();
+        if self.nvic.next().is_some_and(|(_, p)| p < running)
+            || self.scb.reset_requested
+            || self.reset.is_some()
+        {
+            self.recheck = true;
+        }
+    }
+
+    /// Earliest time at which [`Chip::sync`] has something to do.
+    pub fn plan(&mut self) {
+        let timers = self
+            .tims
+            .iter()
+            .map(Tim::next)
+            .min()
+            .unwrap_or(crate::time::NEVER);
+        self.next_event = timers
+            .min(self.host.next())
+            .min(self.flash.next())
+            .min(self.iwdg.expires_at())
+            .min(self.systick.next())
+            .min(self.pending.next());
+    }
+}
+
+fn timers(rcc: &Rcc) -> Vec<Tim> {
+    let clock = |apb2: bool| {
+        cycle(if apb2 {
+            rcc.clocks.tim_apb2
+        } else {
+            rcc.clocks.tim_apb1
+        })
+    };
+    TIMERS.iter().map(|&k| Tim::new(k, clock(k.apb2))).collect()
+}

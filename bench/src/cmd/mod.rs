@@ -1,0 +1,5 @@
+//! One file per subcommand; each `run` returns whether all went well.
+
+pub mod run;
+pub mod test;
+pub mod vhil;

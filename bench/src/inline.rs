@@ -1,0 +1,42 @@
+//! Which source function an instruction belongs to, inlined ones included (from DWARF).
+//!
+//! With link-time optimisation a whole tick is one symbol; the debug information still knows the functions.
+
+use addr2line::Context;
+use gimli::{EndianRcSlice, LittleEndian};
+
+use crate::elf::Program;
+
+pub struct Inlined {
+    context: Option<Context<EndianRcSlice<LittleEndian>>>,
+}
+
+impl Inlined {
+    pub fn new(program: &Program) -> Self {
+        let load = |id: gimli::SectionId| -> Result<_, gimli::Error> {
+            let data = program.section(id.name()).unwrap_or_default();
+            Ok(EndianRcSlice::new(data.into(), LittleEndian))
+        };
+        let context = gimli::Dwarf::load(load)
+            .ok()
+            .and_then(|d| Context::from_dwarf(d).ok());
+        Inlined { context }
+    }
+
+    /// The innermost function at `pc`; the symbol when there is no debug information.
+    pub fn function(&self, pc: u32, program: &Program) -> String {
+        self.innermost(pc).unwrap_or_else(|| program.describe(pc))
+    }
+
+    fn innermost(&self, pc: u32) -> Option<String> {
+        let mut frames = self
+            .context
+            .as_ref()?
+            .find_frames(u64::from(pc))
+            .skip_all_loads()
+            .ok()?;
+        let frame = frames.next().ok()??;
+        let name = frame.function?.demangle().ok()?.into_owned();
+        Some(name)
+    }
+}

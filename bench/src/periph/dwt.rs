@@ -1,0 +1,135 @@
+//! DWT cycle counter, DCB trace enable and DBGMCU (ARMv7-M C1.8, RM0433 §60).
+//!
+//! CYCCNT counts processor cycles of virtual time. It stands still while the processor sleeps unless DBGMCU keeps the
+//! clock running (DBGSLEEP_D1), as on the chip. One instruction is taken as one cycle: an estimate, not a measurement.
+
+use crate::time::Time;
+
+pub struct Dwt {
+    demcr: u32,
+    ctrl: u32,
+    /// Cycles counted up to `counted_to`.
+    cycles: u64,
+    counted_to: Time,
+    /// Units of one processor cycle.
+    clock: Time,
+    dbgmcu_cr: u32,
+    plain: [u32; 8],
+}
+
+impl Dwt {
+    pub fn new(clock: Time) -> Self {
+        Dwt {
+            demcr: 0,
+            ctrl: 0,
+            cycles: 0,
+            counted_to: 0,
+            clock,
+            dbgmcu_cr: 0,
+            plain: [0; 8],
+        }
+    }
+
+    fn count(&mut self, now: Time) {
+        if self.demcr >> 24 & 1 != 0 && self.ctrl & 1 != 0 {
+            self.cycles += (now - self.counted_to) / self.clock;
+            self.counted_to = now - (now - self.counted_to) % self.clock;
+        } else {
+            self.counted_to = now;
+        }
+    }
+
+    /// The processor slept from `from` to `to`.
+    pub fn slept(&mut self, from: Time, to: Time) {
+        if self.dbgmcu_cr & 1 == 0 {
+            self.count(from);
+            self.counted_to = to;
+        }
+    }
+
+    pub fn set_clock(&mut self, clock: Time, now: Time) {
+        self.count(now);
+        self.clock = clock;
+        self.counted_to = now;
+    }
+
+    pub fn read(&mut self, address: u32, now: Time) -> Option<u32> {
+        self.count(now);
+        Some(match address {
+            0xe000_1000 => 0x4000_0000 | self.ctrl,
+            0xe000_1004 => self.cycles as u32,
+            0xe000_1008..=0xe000_1024 => self.plain[(address as usize - 0xe000_1008) / 4],
+            0xe000_edf0 => 0, // DHCSR: no debugger attached
+            0xe000_edfc => self.demcr,
+            0xe000_1fb0 => 0xe0,
+            0xe000_1fb4 => 0,
+            _ => return None,
+        })
+    }
+
+    pub fn write(&mut self, address: u32, v: u32, now: Time) -> Option<()> {
+        self.count(now);
+        match address {
+            0xe000_1000 => self.ctrl = v & 0x00ff_ffff,
+            0xe000_1004 => self.cycles = u64::from(v),
+            0xe000_1008..=0xe000_1024 => self.plain[(address as usize - 0xe000_1008) / 4] = v,
+            0xe000_edf0 => {}
+            0xe000_edfc => self.demcr = v,
+            0xe000_1fb0 => {} // lock access register
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// DBGMCU at 0x5C001000 (and its alias): device id and debug clocks.
+    pub fn dbgmcu_read(&self, off: u32) -> Option<u32> {
+        Some(match off {
+            0x00 => 0x2003_6450, // STM32H743, revision V
+            0x04 => self.dbgmcu_cr,
+            0x34..=0x5c => 0,
+            _ => return None,
+        })
+    }
+
+    pub fn dbgmcu_write(&mut self, off: u32, v: u32) -> Option<()> {
+        match off {
+            0x04 => self.dbgmcu_cr = v,
+            0x34..=0x5c => {}
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::{US, cycle};
+
+    fn counting() -> Dwt {
+        let mut d = Dwt::new(cycle(400_000_000));
+        d.write(0xe000_edfc, 1 << 24, 0);
+        d.write(0xe000_1000, 1, 0);
+        d
+    }
+
+    #[test]
+    fn counts_processor_cycles_only_when_enabled() {
+        let mut off = Dwt::new(cycle(400_000_000));
+        assert_eq!(off.read(0xe000_1004, US), Some(0));
+        let mut d = counting();
+        assert_eq!(d.read(0xe000_1004, US), Some(400));
+        assert_eq!(d.read(0xe000_1004, US + 95), Some(400));
+        assert_eq!(d.read(0xe000_1004, US + 96), Some(401));
+    }
+
+    #[test]
+    fn sleep_stops_it_unless_debug_sleep_is_on() {
+        let mut d = counting();
+        d.slept(US, 3 * US);
+        assert_eq!(d.read(0xe000_1004, 4 * US), Some(800));
+        d.dbgmcu_write(4, 1);
+        d.slept(4 * US, 5 * US);
+        assert_eq!(d.read(0xe000_1004, 5 * US), Some(1200));
+    }
+}
