@@ -105,6 +105,10 @@ impl Engine {
                     self.transition(Transition { from, to, cause }, out);
                 }
                 self.accepted(Some(id), out);
+                if let Some(zero) = self.observers.zeroed() {
+                    let cause = Cause::Device;
+                    self.event(What::Zeroed { cause, zero }, out);
+                }
             }
             Request::Snapshot => {
                 self.close(out);

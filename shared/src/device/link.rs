@@ -4,6 +4,7 @@ use heapless::{Deque, String};
 
 use super::{Note, Request, Setup, Vitals};
 use crate::config::{Blob, Config, ConfigError};
+use crate::plant::JOINTS;
 use crate::range::OutOfRange;
 use crate::run::{Cause, Phase};
 use crate::wire::{
@@ -76,6 +77,7 @@ pub struct Link {
     identity: Identity,
     config: Config,
     config_since: u64,
+    zero: [i32; JOINTS],
     origin: ConfigOrigin,
     phase: Phase,
     initial: Option<Initial>,
@@ -98,6 +100,7 @@ impl Link {
             identity,
             config,
             config_since: 0,
+            zero: config.encoders.map(|e| e.zero),
             origin,
             phase: if config.run.auto_arm {
                 Phase::Armed
@@ -257,6 +260,7 @@ impl Link {
                 let accepted = self.offered.take_if(|o| o.id == id)?;
                 self.config = accepted.config;
                 self.config_since = tick;
+                self.zero = self.config.encoders.map(|e| e.zero);
                 self.origin = ConfigOrigin::Host;
                 self.hello_due = true;
                 accepted.store.then_some(Action::Store(accepted.config))
@@ -284,9 +288,7 @@ impl Link {
                 }
             }
             What::Zeroed { zero, .. } => {
-                for (encoder, zero) in self.config.encoders.iter_mut().zip(zero) {
-                    encoder.zero = zero;
-                }
+                self.zero = zero;
                 self.hello_due = true;
             }
             _ => {}
@@ -350,6 +352,7 @@ impl Link {
             config_origin: self.origin,
             phase: self.phase,
             initial: self.initial,
+            zero: self.zero,
             config_since: self.config_since,
             config: Blob::seal(&self.config),
         }

@@ -58,7 +58,8 @@ impl Setup {
 #[derive(Clone, Copy, Debug)]
 pub struct State {
     pub encoders: [Channel; JOINTS],
-    /// Unwrapped counts that are angle zero.
+    /// Unwrapped counts that are angle zero: by configuration, and as last zeroed.
+    configured_zero: [i32; JOINTS],
     pub zero: [i32; JOINTS],
     pub run: run::State,
     pub uas: uas::State<f32>,
@@ -67,6 +68,7 @@ pub struct State {
 }
 impl_state!(State {
     encoders,
+    configured_zero,
     zero,
     run,
     uas,
@@ -87,6 +89,7 @@ impl Observers {
         Observers {
             state: State {
                 encoders: [Channel::default(); JOINTS],
+                configured_zero: setup.encoders.map(|e| e.zero),
                 zero: setup.encoders.map(|e| e.zero),
                 run: setup.run.start(),
                 uas: setup.uas.start([0.0; JOINTS]),
@@ -220,13 +223,25 @@ impl Observers {
         }
     }
 
-    /// Another configuration: everything starts again, except that encoder faults stay counted. Not while swinging.
+    /// Another configuration: everything starts again, except that encoder faults stay counted, and that a joint that
+    /// was zeroed stays so unless its zero or its sign was configured anew. Not while swinging.
     pub fn configure(&mut self, setup: Setup) {
-        let faults = self.state.encoders.map(|c| c.faults);
+        let before = *self;
         *self = Observers::new(setup);
-        for (channel, faults) in self.state.encoders.iter_mut().zip(faults) {
-            channel.faults = faults;
+        let mut zero = self.state.zero;
+        for (j, zero) in zero.iter_mut().enumerate() {
+            self.state.encoders[j].faults = before.state.encoders[j].faults;
+            let same_sign = setup.encoders[j].reversed == before.setup.encoders[j].reversed;
+            if *zero == before.state.configured_zero[j] && same_sign {
+                *zero = before.state.zero[j];
+            }
         }
+        self.use_zero(zero);
+    }
+
+    /// The zero in force, if it is not the one configured.
+    pub fn zeroed(&self) -> Option<[i32; JOINTS]> {
+        (self.state.zero != self.state.configured_zero).then_some(self.state.zero)
     }
 
     /// Where the observers were last started.

@@ -8,6 +8,7 @@ use crate::run::{Cause, Phase};
 /// Something that happened at a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Event {
+    /// The first tick after it.
     pub tick: u64,
     pub what: What,
 }
@@ -22,7 +23,8 @@ pub enum What {
         cause: Cause,
         initial: Option<Initial>,
     },
-    /// The present position became zero: the encoders' new `zero`.
+    /// The present position became zero, or (cause: device) stays so under a new configuration: the encoders' `zero`
+    /// now in force.
     Zeroed {
         cause: Cause,
         zero: [i32; JOINTS],

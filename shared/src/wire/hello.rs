@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Initial;
 use crate::config::{Blob, ConfigError};
+use crate::plant::JOINTS;
 use crate::run::Phase;
 
 /// Sent on connect, on request and after every change of the configuration.
@@ -34,9 +35,11 @@ pub struct Hello {
     pub phase: Phase,
     /// Where the present or last run started.
     pub initial: Option<Initial>,
+    /// Unwrapped counts that are angle zero now: as configured, or as last zeroed.
+    pub zero: [i32; JOINTS],
     /// First tick the configuration was in force for: blocks before it ran under an earlier one.
     pub config_since: u64,
-    /// The complete configuration in force, bit-exact ([`Hello::config`]).
+    /// The complete configuration as it was given, bit-exact ([`Hello::config`]).
     pub config: Blob,
 }
 

@@ -101,8 +101,31 @@ fn zero_makes_the_present_place_zero() {
         panic!("{event:?}");
     };
     assert_eq!(zero, [1909, -12_733]);
-    let hello = host.heard.hellos.last().unwrap().config().unwrap();
-    assert_eq!(hello.encoders.map(|e| e.zero), zero);
+    assert_eq!(host.heard.hellos.last().unwrap().zero, zero);
+}
+
+#[test]
+fn a_new_configuration_keeps_the_zero_unless_it_brings_its_own() {
+    let set = |host: &mut Host, config: &Config| {
+        let config = Blob::seal(config);
+        let store = false;
+        assert_eq!(host.ask(Ask::SetConfig { store, config }).refusal, None);
+        host.run(10);
+        let zero = host.heard.hellos.last().unwrap().zero;
+        assert_eq!(zero, host.device.engine().observers().state.zero);
+        zero
+    };
+    let mut host = idle();
+    host.bench.hold([0.3, -2.0], u32::MAX);
+    host.run(100);
+    assert_eq!(host.ask(Ask::Zero).refusal, None);
+    let mut config = Config::default();
+    config.ekf.drag = true;
+    assert_eq!(set(&mut host, &config), [1909, -12_733]);
+    config.encoders[1].zero = 55;
+    assert_eq!(set(&mut host, &config), [1909, 55]);
+    config.encoders[0].reversed = true;
+    assert_eq!(set(&mut host, &config), [0, 55]);
 }
 
 #[test]

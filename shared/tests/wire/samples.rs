@@ -29,6 +29,7 @@ pub fn hello() -> Hello {
         config_origin: ConfigOrigin::Stored,
         phase: Phase::Swinging,
         initial: Some(INITIAL),
+        zero: [-40_000, 17],
         config_since: 11_000,
         // Any bytes: the configuration has its own golden file.
         config: Blob::from_bytes(&[1, 2, 3]).unwrap(),
