@@ -13,6 +13,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::impl_state;
 use crate::scalar::Scalar;
 
 /// Which function.
@@ -44,6 +45,7 @@ pub struct Expansion<S> {
     pub slope: S,
     pub curvature: S,
 }
+impl_state!(Expansion<S> { n, slope, curvature });
 
 impl<S: Scalar> Expansion<S> {
     /// N(k + dk).

@@ -176,7 +176,9 @@ pub struct Uas<S> {
     gains: Gains<S>,
     nussbaum: Function<S>,
     limit: Limit<S>,
+    /// k(0) and N there.
     k0: S,
+    gain0: Expansion<S>,
     dead_zone: S,
     angle_rate: S,
     gain_max: S,
@@ -197,10 +199,10 @@ pub struct State<S> {
     /// Parameters ẑ: (μd, μs, μv, vt, Fnt) of joint 0, then of joint 1.
     pub z: [S; PARAMETERS],
     z_lost: [Compensated<S>; PARAMETERS],
-    /// k, and N(k) [1/s].
     pub k: S,
     k_lost: Compensated<S>,
-    pub gain: S,
+    /// N(k) [1/s], with its derivatives for the stages of a step.
+    pub gain: Expansion<S>,
     /// |e| [rad/s] after the last step.
     pub error: S,
     pub trackers: [Tracker<S>; JOINTS],
@@ -217,14 +219,17 @@ impl<S: Scalar> Uas<S> {
     pub fn new(plant: &PlantConfig, cfg: &Config, tracker: &tracker::Config, dt_s: S) -> Self {
         let plant: AnyPlant<S> = plant.build();
         let bench = cfg.mode == Mode::Bench;
+        let nussbaum = Function::new(cfg.nussbaum, cfg.lambda);
+        let k0 = S::from_f32(cfg.k0);
         let only_bench = |x: f32| S::from_f32(if bench { x } else { 0.0 });
         Uas {
             dt: dt_s,
             gains: Gains::new(tracker, dt_s),
-            nussbaum: Function::new(cfg.nussbaum, cfg.lambda),
+            nussbaum,
             limit: Limit::new(&plant.bounds(), dt_s),
             plant,
-            k0: S::from_f32(cfg.k0),
+            k0,
+            gain0: nussbaum.expand(k0),
             dead_zone: only_bench(cfg.dead_zone),
             angle_rate: only_bench(cfg.angle_rate),
             // N·dt ≤ 1 keeps RK4 stable whatever the configuration says.
@@ -251,7 +256,7 @@ impl<S: Scalar> Uas<S> {
             z_lost: [Compensated::NONE; PARAMETERS],
             k: self.k0,
             k_lost: Compensated::NONE,
-            gain: S::ZERO,
+            gain: self.gain0,
             error: S::ZERO,
             trackers: q.map(Tracker::start),
             restarts: 0,
@@ -272,11 +277,10 @@ impl<S: Scalar> Uas<S> {
     /// One tick from measured angles [rad] and velocities [rad/s], as the paper has it.
     pub fn step_measured(&self, st: &mut State<S>, q: [S; JOINTS], w: [S; JOINTS]) {
         self.advance(st, q, w);
-        let sane = st.gain.abs() <= self.gain_max
-            && st.k.is_finite()
-            && st.error.is_finite()
-            && st.q.iter().chain(&st.w).chain(&st.z).all(|x| x.is_finite());
-        if !sane {
+        // Infinities and NaN survive a sum.
+        let sum = st.q.iter().chain(&st.w).chain(&st.z);
+        let sum = sum.fold(st.k + st.error, |a, x| a + *x);
+        if !(sum.is_finite() && st.gain.n.abs() <= self.gain_max) {
             self.restart(st, q);
         }
     }
@@ -288,39 +292,26 @@ impl<S: Scalar> Uas<S> {
             base: st.q,
             trig: Trig::new(st.q),
             z: &st.z,
-            pull: [S::ZERO; PARAMETERS],
-            gain: self.nussbaum.expand(st.k),
+            gain: st.gain,
             floored: false,
         };
-        for ((pull, z), (source, decay)) in now
-            .pull
-            .iter_mut()
-            .zip(&st.z)
-            .zip(self.source.iter().zip(&self.decay))
-        {
-            *pull = *source - *decay * *z;
-        }
         let y = [st.q[0], st.q[1], st.w[0], st.w[1], S::ZERO, S::ZERO];
         let d = rk4::increment(&y, self.dt, |y| self.rates(&mut now, y));
 
-        let Stage {
-            gain,
-            pull,
-            floored,
-            ..
-        } = now;
+        let floored = now.floored;
         st.q[0] = st.q_lost[0].add(st.q[0], d[0]);
         st.q[1] = st.q_lost[1].add(st.q[1], d[1]);
         st.w[0] += d[2];
         st.w[1] += d[3];
-        st.k = st.k_lost.add(st.k, d[4]);
-        st.gain = gain.at(d[4]);
-        for ((z, lost), (pull, decay)) in
-            st.z.iter_mut()
-                .zip(&mut st.z_lost)
-                .zip(pull.iter().zip(&self.decay))
-        {
-            *z = lost.add(*z, *pull * relaxed(d[5], *decay));
+        // Inside the dead zone gain and parameters stand still.
+        if d[5] > S::ZERO {
+            st.k = st.k_lost.add(st.k, d[4]);
+            st.gain = self.nussbaum.expand(st.k);
+            let law = self.source.iter().zip(&self.decay);
+            for ((z, lost), (source, decay)) in st.z.iter_mut().zip(&mut st.z_lost).zip(law) {
+                let pull = *source - *decay * *z;
+                *z = lost.add(*z, pull * relaxed(d[5], *decay));
+            }
         }
         let e = [w[0] - st.w[0], w[1] - st.w[1]];
         st.error = (e[0] * e[0] + e[1] * e[1]).sqrt();
@@ -342,8 +333,8 @@ impl<S: Scalar> Uas<S> {
 
         let mut z = *now.z;
         if y[5] > S::ZERO {
-            for (z, (pull, decay)) in z.iter_mut().zip(now.pull.iter().zip(&self.decay)) {
-                *z += *pull * relaxed(y[5], *decay);
+            for (z, (source, decay)) in z.iter_mut().zip(self.source.iter().zip(&self.decay)) {
+                *z += (*source - *decay * *z) * relaxed(y[5], *decay);
             }
         }
         let [d0, s0, v0, t0, n0, d1, s1, v1, t1, n1] = z;
@@ -392,8 +383,6 @@ struct Stage<'a, S> {
     base: [S; JOINTS],
     trig: Trig<S>,
     z: &'a [S; PARAMETERS],
-    /// Λ·(z* − ẑ) at the start of the step.
-    pull: [S; PARAMETERS],
     gain: Expansion<S>,
     floored: bool,
 }

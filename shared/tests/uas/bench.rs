@@ -39,7 +39,7 @@ fn ten_minutes(noise_counts: f64) -> Result {
         uas.step(&mut r.state, angles(s.counts));
         let st = &r.state;
         assert!(st.q.iter().chain(&st.w).chain(&st.z).all(|x| x.is_finite()));
-        r.largest_gain = r.largest_gain.max(st.gain.abs());
+        r.largest_gain = r.largest_gain.max(st.gain.n.abs());
         if (10_000..SESSION - HAND).contains(&at) {
             let now = worst(st, &s);
             r.worst = [r.worst[0].max(now[0]), r.worst[1].max(now[1])];
