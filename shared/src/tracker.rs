@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A constant acceleration is followed without error; a changing one with ω lagging by 3·α̇/(2π·f)². White
-//! noise of σ [rad] gives about σ·√(2·dt·(2π·f)³) on ω: 0.05 rad/s for 5 counts at 30 Hz.
+//! noise of σ [rad] gives σ·√(1.75·dt·(2π·f)³) on ω: 0.027 rad/s for 5 counts of 40,000 at 30 Hz.
 
 use serde::{Deserialize, Serialize};
 
