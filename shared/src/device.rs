@@ -17,7 +17,28 @@
 //! Firmware implements [`Outbox`] over its queues, calls [`Engine::apply`] at most once per tick, then
 //! [`Engine::tick`]; and in its USB task: `receive` every byte, `note` every note, send `next_frame` until it returns
 //! 0, then `block`. [`Action`]s are the few things only firmware can do (flash, reset).
+//!
+//! The twin, complete:
+//!
+//! ```
+//! use stribeck_core::config::Config;
+//! use stribeck_core::device::{Device, Identity};
+//! use stribeck_core::sim::Bench;
+//! use stribeck_core::wire::{ConfigOrigin, MAX_FRAME};
+//!
+//! let mut device = Device::new(Identity::new("twin"), &Config::default(), ConfigOrigin::Default);
+//! let mut bytes = Vec::new();
+//! let mut frame = [0; MAX_FRAME];
+//! for sample in Bench::reference(0.0, 1).take(1000) {
+//!     device.tick(sample.counts);
+//!     while let n @ 1.. = device.next_frame(&mut frame) {
+//!         bytes.extend_from_slice(&frame[..n]);
+//!     }
+//! }
+//! assert!(bytes.len() > 2000); // a Hello and ten blocks
+//! ```
 
+mod button;
 mod engine;
 mod link;
 mod observers;

@@ -10,6 +10,8 @@
 //! and is in the log. The model is written once, generic over its [`scalar::Scalar`].
 #![no_std]
 #![forbid(unsafe_code)]
+// [s], [kg] and [Hz] in the documentation are units; rustdoc takes them for links.
+#![allow(rustdoc::broken_intra_doc_links)]
 
 #[cfg(test)]
 extern crate std;

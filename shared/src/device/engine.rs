@@ -4,6 +4,7 @@
 //! all state words, at most one block closed and one opened. Overrun: the caller says how many ticks never
 //! happened; numbering jumps, the block ends, the next one says `skipped`.
 
+use super::button::{Button, Press};
 use super::{Note, Outbox, Request, Vitals};
 use super::{Observers, Setup};
 use crate::digest::Digest;
@@ -366,38 +367,5 @@ impl Every {
         }
         self.left = self.every.saturating_sub(1);
         self.every != 0
-    }
-}
-
-/// Debounce and length of a press. Not part of the observers' state: what a press orders is in the block.
-#[derive(Clone, Copy, Debug, Default)]
-struct Button {
-    /// Ticks it has been down.
-    down: u32,
-    done: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Press {
-    None,
-    Short,
-    Long,
-}
-
-impl Button {
-    #[inline(always)]
-    fn update(&mut self, down: bool, tick_hz: u32) -> Press {
-        if down {
-            self.down = self.down.saturating_add(1);
-            if self.down >= tick_hz && !self.done {
-                self.done = true;
-                return Press::Long;
-            }
-            return Press::None;
-        }
-        // Shorter than 20 ms is contact bounce.
-        let short = self.down >= tick_hz / 50 && !self.done;
-        *self = Button::default();
-        if short { Press::Short } else { Press::None }
     }
 }

@@ -296,8 +296,10 @@ fn store_waits_for_the_tick_side_and_other_tick_rates_are_refused() {
         let n = encode(&Command { id, ask }, &mut out).unwrap();
         out[..n].iter().filter_map(|b| link.receive(*b)).last()
     };
-    let mut faster = Config::default();
-    faster.tick_hz = 20_000;
+    let faster = Config {
+        tick_hz: 20_000,
+        ..Config::default()
+    };
     assert!(send(&mut link, 1, &faster).is_none());
 
     let mut config = Config::default();

@@ -5,7 +5,7 @@ use stribeck_core::device::{Device, Engine, Identity, Input, Link, Note, Observe
 use stribeck_core::run::Phase;
 use stribeck_core::sim::Bench;
 use stribeck_core::wire::block::{DATA_BYTES, PARAM_BYTES, Record, STATE_BYTES};
-use stribeck_core::wire::{Block, ConfigOrigin, MAX_PLAIN};
+use stribeck_core::wire::{Block, ConfigOrigin, MAX_FRAME, encode};
 
 use crate::host::Host;
 
@@ -60,9 +60,32 @@ fn memory() {
         + 32 * size_of::<Note>();
     assert!(total <= 44 * 1024, "{total}");
     assert!(size_of::<Block>() <= 2200);
-    // A snapshot and the records of a tick fit into any block, and any block into a frame.
+    // A snapshot and the records of a tick fit into any block.
     assert!(4 * words + STATE_BYTES + PARAM_BYTES <= DATA_BYTES);
-    assert!(size_of::<Block>() + 32 <= MAX_PLAIN + 32);
+}
+
+#[test]
+fn the_largest_block_fits_a_frame() {
+    let mut block = Block {
+        seq: u32::MAX,
+        first_tick: u64::MAX,
+        skipped: u32::MAX,
+        state_every: u16::MAX,
+        param_every: u16::MAX,
+        base: [u32::MAX; 2],
+        ticks: u16::MAX,
+        digest: u32::MAX,
+        snapshot_words: u16::MAX,
+        ..Block::EMPTY
+    };
+    while block.counts.room() > 0 {
+        block.counts.push(1);
+    }
+    while block.data.room() > 0 {
+        block.data.push(1);
+    }
+    let mut buf = [0; MAX_FRAME];
+    assert!(encode(&block, &mut buf).is_ok());
 }
 
 #[test]

@@ -53,8 +53,10 @@ fn default_configuration_has_its_exact_bytes_and_comes_back() {
 fn the_largest_configuration_fits_its_blob() {
     // Integers are varints: the largest encoding is the default with every varint at its longest.
     let default = samples::config();
-    let mut config = Config::default();
-    config.tick_hz = u32::MAX;
+    let mut config = Config {
+        tick_hz: u32::MAX,
+        ..Config::default()
+    };
     for e in &mut config.encoders {
         e.counts_per_rev = u32::MAX;
         e.zero = i32::MIN;
