@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use stribeck_core::ekf;
-use truths::{Score, Truth, score};
+use truths::{Case, Score, score};
 
 struct Args {
     runs: u64,
@@ -63,7 +63,7 @@ fn main() -> Result<(), String> {
     let a = args()?;
     let config = ekf::Config {
         vt: [(5e-3 * a.vt_ratio) as f32; 2],
-        ..tuned()
+        ..Default::default()
     };
     let next = AtomicU64::new(0);
     let done = Mutex::new(Vec::<(u64, Score)>::new());
@@ -76,12 +76,12 @@ fn main() -> Result<(), String> {
                         break;
                     }
                     let seed = a.seed + i - 1;
-                    let truth = if i == 0 {
-                        Truth::reference()
+                    let case = if i == 0 {
+                        Case::reference()
                     } else {
-                        Truth::random(seed)
+                        Case::random(seed)
                     };
-                    let s = score::<f32>(&truth, &truth.angles(), &config, a.noise, seed);
+                    let s = score::<f32>(&case, &config, a.noise, seed);
                     let mut list = done.lock().unwrap();
                     list.push((i, s));
                     eprint!("\r{} of {} runs ", list.len(), a.runs + 1);
@@ -100,25 +100,6 @@ fn main() -> Result<(), String> {
     list.remove(0);
     summary(&list.iter().map(|(_, s)| *s).collect::<Vec<_>>());
     Ok(())
-}
-
-fn tuned() -> ekf::Config {
-    let mut c = ekf::Config::default();
-    let get = |n: &str, d: f32| std::env::var(n).map_or(d, |v| v.parse().unwrap());
-    c.acceleration_noise = get("QA", c.acceleration_noise);
-    c.torque_noise = get("QT", c.torque_noise);
-    c.slip_noise = get("QS", c.slip_noise);
-    c.slip_torque = get("ST", c.slip_torque);
-    c.slip_speed = get("WS", c.slip_speed);
-    c.still_speed = get("WH", c.still_speed);
-    c.start_s = get("T0", c.start_s);
-    c.start_max_s = get("T1", c.start_max_s);
-    c.start_sigma = get("SS", c.start_sigma);
-    c.balance_inflation = get("BI", c.balance_inflation);
-    c.quantum_inflation = get("QI", c.quantum_inflation);
-    c.window_s = get("WIN", c.window_s);
-    c.cycle = get("M", c.cycle as f32) as u8;
-    c
 }
 
 fn print(i: u64, s: &Score) {
@@ -161,7 +142,7 @@ fn summary(list: &[Score]) {
             .collect();
         println!(
             "{name}        {:6.1}     {:8.2} {:8.2}            {:8.3} {:8.3}         {:6.1}",
-            part(list.iter().filter(|s| s.covered[k]).count()),
+            part(list.iter().filter(|s| s.covers(k)).count()),
             quantile(width.clone(), 0.5),
             quantile(width, 0.9),
             quantile(error.clone(), 0.5),

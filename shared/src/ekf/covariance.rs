@@ -122,6 +122,16 @@ impl<S: Scalar> Covariance<S> {
         self.0[3][3] += q[2];
     }
 
+    /// State `i` becomes `factor` times as uncertain, its correlations unchanged.
+    pub fn scale(&mut self, i: usize, factor: S) {
+        if i < STATES {
+            for j in 0..STATES {
+                self.0[i][j] *= factor;
+                self.0[j][i] *= factor;
+            }
+        }
+    }
+
     /// Every variance in use is finite and not negative.
     pub fn is_sound<const N: usize>(&self) -> bool {
         let mut sound = true;

@@ -16,7 +16,7 @@
 use super::covariance::Transition;
 use super::{DRAG, Ekf, MU_D, MU_V, STAGE_BALANCE, STAGE_JOINT, State};
 use crate::dual::Dual;
-use crate::plant::{JOINTS, Plant, Sym2, Terms};
+use crate::plant::{JOINTS, Plant, Sym2, Terms, Trig};
 use crate::scalar::Scalar;
 
 /// Ticks the noise estimate looks back.
@@ -134,13 +134,15 @@ impl<S: Scalar> Ekf<S> {
     #[inline(always)]
     pub(super) fn advance(&self, s: &mut State<S>) -> Terms<S> {
         let (half, two) = (S::lit(0.5), S::lit(2.0));
-        let first = self.plant.terms(s.q, s.w);
+        let mut trig = Trig::new(s.q);
+        let first = self.plant.terms_at(&trig, s.w);
         let mut terms = first;
         let h = self.h;
         let sixth = h * S::lit(1.0 / 6.0);
         for step in 0..self.substeps {
             if step > 0 {
-                terms = self.plant.terms(s.q, s.w);
+                trig = Trig::new(s.q);
+                terms = self.plant.terms_at(&trig, s.w);
             }
             let law = [
                 self.law(s, 0, s.w[0], terms.normal[0]),
@@ -156,9 +158,9 @@ impl<S: Scalar> Ekf<S> {
             }
             let k1w = s.w;
             let k1a = resist(&terms, [law[0].torque, law[1].torque]);
-            let (k2w, k2a) = self.slope_at(s, half * h, k1w, k1a);
-            let (k3w, k3a) = self.slope_at(s, half * h, k2w, k2a);
-            let (k4w, k4a) = self.slope_at(s, h, k3w, k3a);
+            let (k2w, k2a) = self.slope_at(s, &trig, half * h, k1w, k1a);
+            let (k3w, k3a) = self.slope_at(s, &trig, half * h, k2w, k2a);
+            let (k4w, k4a) = self.slope_at(s, &trig, h, k3w, k3a);
             for j in 0..JOINTS {
                 let dq = sixth * (k1w[j] + two * (k2w[j] + k3w[j]) + k4w[j]);
                 let dw = sixth * (k1a[j] + two * (k2a[j] + k3a[j]) + k4a[j]);
@@ -171,10 +173,17 @@ impl<S: Scalar> Ekf<S> {
 
     /// (q̇, q̈) at the state moved by `h` along (`kw`, `ka`).
     #[inline(always)]
-    fn slope_at(&self, s: &State<S>, h: S, kw: [S; 2], ka: [S; 2]) -> ([S; 2], [S; 2]) {
+    fn slope_at(
+        &self,
+        s: &State<S>,
+        trig: &Trig<S>,
+        h: S,
+        kw: [S; 2],
+        ka: [S; 2],
+    ) -> ([S; 2], [S; 2]) {
         let q = [s.q[0] + h * kw[0], s.q[1] + h * kw[1]];
         let w = [s.w[0] + h * ka[0], s.w[1] + h * ka[1]];
-        let t = self.plant.terms(q, w);
+        let t = self.plant.terms_at(&trig.near(s.q, q), w);
         let f = [
             self.law(s, 0, w[0], t.normal[0]).torque,
             self.law(s, 1, w[1], t.normal[1]).torque,
@@ -322,9 +331,24 @@ impl<S: Scalar> Ekf<S> {
                 for (b, &kb) in index.iter().enumerate().take(active) {
                     s.cov.set(4 + ka, 4 + kb, x.covariance[a][b]);
                 }
+                s.first[ka] = x.covariance[a][a];
             }
         }
         s.stage = STAGE_JOINT;
+    }
+
+    /// Early corrections were linearised about a poor estimate and claim too much: widen the parameters again.
+    #[inline(always)]
+    pub(super) fn doubt(&self, s: &mut State<S>) {
+        s.joint_ticks = s.joint_ticks.saturating_add(1);
+        let n = s.joint_ticks;
+        if n == self.doubt_ticks || n == self.doubt_ticks * 2 || n == self.doubt_ticks * 4 {
+            for k in 0..s.first.len() {
+                let known = s.cov.at(4 + k, 4 + k).max(S::lit(1e-30));
+                let grow = (s.first[k] / known).sqrt().min(self.doubt).max(S::ONE);
+                s.cov.scale(4 + k, grow);
+            }
+        }
     }
 }
 

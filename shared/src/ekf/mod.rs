@@ -80,6 +80,10 @@ pub struct Config {
     pub start_sigma: f32,
     /// Residual variance of the momentum balance is taken this much larger for stage C's start.
     pub balance_inflation: f32,
+    /// Stage C doubts its first corrections, made about a poor estimate: at 1, 2 and 4 times this after its start [s] …
+    pub doubt_s: f32,
+    /// … every parameter's σ grows by this factor, at most back to that of the start.
+    pub doubt: f32,
     /// Standard deviation of μd [m], μv [N·m·s] and d [N·m·s²] about zero before any data.
     pub prior: [f32; 3],
     /// Quantisation variance (count²/12) is taken this much larger: it is not white at low speed.
@@ -101,13 +105,15 @@ impl Default for Config {
             torque_noise: 1e-11,
             slip_noise: 0.1,
             slip_torque: 1e-4,
-            slip_speed: 0.2,
+            slip_speed: 0.12,
             still_speed: 0.05,
-            window_s: 0.05,
+            window_s: 0.1,
             start_s: 3.0,
-            start_max_s: 10.0,
-            start_sigma: 0.1,
-            balance_inflation: 25.0,
+            start_max_s: 6.0,
+            start_sigma: 3.0,
+            balance_inflation: 9.0,
+            doubt_s: 0.5,
+            doubt: 4.0,
             prior: [1e-2; 3],
             quantum_inflation: 4.0,
             identifiable: 0.5,
@@ -134,6 +140,8 @@ impl Config {
         check("ekf.start_max_s", self.start_max_s, self.start_s, 1e4)?;
         check("ekf.start_sigma", self.start_sigma, 1e-3, 10.0)?;
         check("ekf.balance_inflation", self.balance_inflation, 1.0, 1e6)?;
+        check("ekf.doubt_s", self.doubt_s, 1e-3, 1e4)?;
+        check("ekf.doubt", self.doubt, 1.0, 1e3)?;
         check("ekf.prior[0]", self.prior[0], 1e-9, 1e3)?;
         check("ekf.prior[1]", self.prior[1], 1e-9, 1e3)?;
         check("ekf.prior[2]", self.prior[2], 1e-9, 1e3)?;
@@ -191,6 +199,8 @@ pub struct Ekf<S> {
     start_max: u32,
     start_sigma2: S,
     balance_inflation: S,
+    doubt_ticks: u32,
+    doubt: S,
     prior_weight: [S; 3],
     /// count²/12 and the variance it is taken for [rad²].
     quantum2: [S; JOINTS],
@@ -222,6 +232,9 @@ pub struct State<S> {
     /// ∂q̈/∂(θ0 θ1 ω0 ω1) without the friction's own slope.
     jacobian: [[S; 2]; 4],
     momentum: Momentum<S>,
+    /// Parameter variances at the start of stage C, and the ticks since.
+    first: [S; PARAMETERS],
+    joint_ticks: u32,
     /// Position in the cycle.
     phase: u8,
     stage: u8,
@@ -231,7 +244,7 @@ pub struct State<S> {
     pub restarts: u32,
 }
 crate::impl_state!(State<S> {
-    q, w, lost, p, cov, sum, last, noise, slope, regressor, jacobian, momentum, phase, stage, ticks, restarts
+    q, w, lost, p, cov, sum, last, noise, slope, regressor, jacobian, momentum, first, joint_ticks, phase, stage, ticks, restarts
 });
 
 impl<S: Scalar> Ekf<S> {
@@ -279,6 +292,8 @@ impl<S: Scalar> Ekf<S> {
             start_max: ticks(c.start_max_s),
             start_sigma2: f(c.start_sigma).square(),
             balance_inflation: f(c.balance_inflation),
+            doubt_ticks: ticks(c.doubt_s).max(1),
+            doubt: f(c.doubt),
             prior_weight: [
                 S::ONE / f(c.prior[0]).square(),
                 S::ONE / f(c.prior[1]).square(),
@@ -319,6 +334,8 @@ impl<S: Scalar> Ekf<S> {
             regressor: [[S::ZERO; 3]; JOINTS],
             jacobian: [[S::ZERO; 2]; 4],
             momentum: Momentum::NEW,
+            first: [S::ZERO; PARAMETERS],
+            joint_ticks: 0,
             phase: 0,
             stage: STAGE_BALANCE,
             ticks: 0,
@@ -344,6 +361,8 @@ impl<S: Scalar> Ekf<S> {
         let terms = self.advance(s);
         if s.stage == STAGE_BALANCE {
             self.balance(s, &terms);
+        } else {
+            self.doubt(s);
         }
         self.differentiate(s);
         s.phase += 1;
@@ -361,6 +380,11 @@ impl<S: Scalar> Ekf<S> {
     /// [`STAGE_BALANCE`] or [`STAGE_JOINT`].
     pub fn stage(&self, s: &State<S>) -> u8 {
         s.stage
+    }
+
+    /// Standard deviation of the measured angles, quantisation included [rad]: what the filter takes them for.
+    pub fn noise(&self, s: &State<S>) -> [S; JOINTS] {
+        [self.noise2(s, 0).sqrt(), self.noise2(s, 1).sqrt()]
     }
 
     /// What the state says, in the order and units of [`Estimate`].

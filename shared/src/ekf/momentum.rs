@@ -142,16 +142,22 @@ impl<S: Scalar> Normal<S> {
             a.xx[5] = S::ZERO;
             a.xy[2] = S::ZERO;
         }
-        // First without noise level, to get the residuals; a ridge of 1e-6 keeps an idle joint solvable.
-        let ridge = |x: S| x * S::lit(1e-6) + S::lit(1e-20);
+        let used = if ekf.drag { 3 } else { 2 };
+        if self.windows <= used {
+            return Solution {
+                value: [S::ZERO; 3],
+                covariance: diagonal(ekf.prior_weight.map(|w| S::ONE / w)),
+            };
+        }
+        // First without noise level, to get the residuals; the ridge keeps a parameter that was never shown solvable.
+        let ridge = |x: S| x * S::lit(1e-6) + S::lit(1e-12);
         let plain = solve3(
             &a.xx,
             [ridge(a.xx[0]), ridge(a.xx[2]), ridge(a.xx[5])],
             a.xy,
         );
         let explained = (0..3).fold(S::ZERO, |sum, i| sum + plain.value[i] * a.xy[i]);
-        let used = if ekf.drag { 3 } else { 2 };
-        let freedom = S::from_f32(self.windows.saturating_sub(used).max(1) as f32);
+        let freedom = S::from_f32((self.windows - used) as f32);
         let residual2 = (a.yy - explained).max(a.yy * S::lit(1e-6)) / freedom;
         let variance = (residual2 * ekf.balance_inflation).max(S::lit(1e-20));
         let prior = ekf.prior_weight.map(|w| w * variance);
@@ -163,6 +169,11 @@ impl<S: Scalar> Normal<S> {
         }
         x
     }
+}
+
+fn diagonal<S: Scalar>([a, b, c]: [S; 3]) -> [[S; 3]; 3] {
+    let o = S::ZERO;
+    [[a, o, o], [o, b, o], [o, o, c]]
 }
 
 /// (A + diag(d))⁻¹ and (A + diag(d))⁻¹·b for a symmetric positive definite 3×3 matrix, by cofactors.

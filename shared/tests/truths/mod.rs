@@ -1,78 +1,59 @@
-//! Simulated truths for the identification studies: a tilted Furuta pendulum with Stribeck friction, seen through
-//! encoder counts, and the score of an estimate against it. Shared by `tests/ekf*.rs` and `examples/study.rs`.
+//! Simulated cases for the identification studies: a pendulum with Stribeck friction, seen through encoder counts, and
+//! the score of an estimate against it. Shared by `tests/ekf*.rs` and `examples/study.rs`.
 #![allow(dead_code)]
 
 use stribeck_core::ekf::{self, Ekf, Estimate};
 use stribeck_core::friction::Friction;
-use stribeck_core::plant::{PlantConfig, furuta, passive};
-use stribeck_core::rk4;
+use stribeck_core::math;
+use stribeck_core::plant::{PlantConfig, furuta};
 use stribeck_core::scalar::Scalar;
+use stribeck_core::sim::{self, Rng};
 
-pub const DT: f64 = 1e-4;
-pub const COUNT: f64 = core::f64::consts::TAU / 40_000.0;
-/// Integration steps of the truth per tick.
-const SUBSTEPS: usize = 2;
-
-/// xorshift64: uniform and normal numbers from a seed.
-pub struct Rng(u64);
-
-impl Rng {
-    pub fn new(seed: u64) -> Self {
-        let mut rng = Rng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d);
-        for _ in 0..20 {
-            rng.uniform();
-        }
-        rng
-    }
-    pub fn uniform(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-    pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * self.uniform().max(1e-300).ln()).sqrt();
-        radius * (core::f64::consts::TAU * self.uniform()).cos()
-    }
-}
+/// 40,000 counts per turn [rad].
+pub const COUNT: f64 = core::f64::consts::TAU / sim::COUNTS_PER_REV as f64;
+/// Longest step of the simulated truth [s].
+const STEP_S: f64 = 5e-5;
 
 /// A pendulum with known friction, released at rest.
 #[derive(Clone, Copy, Debug)]
-pub struct Truth {
+pub struct Case {
     pub plant: PlantConfig,
     pub friction: [Friction<f64>; 2],
     pub q0: [f64; 2],
+    pub dt_s: f64,
     pub ticks: usize,
 }
 
-impl Truth {
-    /// Table 3 of paper 000 at 45°, released at (0°, 120°): 35 s.
+impl Case {
+    /// Table 3 of paper 000 at 45°, released at (0°, 120°): 35 s at 10 kHz.
     pub fn reference() -> Self {
-        Truth {
+        Case {
             plant: PlantConfig::Furuta(furuta::Config::default()),
-            friction: [
-                Friction::brown_mcphee([5e-4, 6e-4, 2.5e-4, 5e-3, 1e-2]),
-                Friction::brown_mcphee([6e-4, 7e-4, 2.5e-4, 5e-3, 1e-2]),
-            ],
-            q0: [0.0, 120f64.to_radians()],
-            ticks: 350_000,
+            friction: sim::REFERENCE_FRICTION.map(Friction::brown_mcphee),
+            q0: sim::REFERENCE_START,
+            dt_s: 1e-4,
+            ticks: sim::REFERENCE_TICKS as usize,
         }
     }
 
-    /// Friction over a decade about Table 3, μs = 1.2·μd, tilt 15–65°, arm ±0.5 rad, pendulum 60–160°: 25 s.
+    /// Friction over a decade about Table 3, μs = 1.2·μd, tilt 15–65°, arm ±0.5 rad, pendulum 60–160°: 25 s at 10 kHz.
     pub fn random(seed: u64) -> Self {
         let mut g = Rng::new(seed);
-        let tilt = (15.0 + 50.0 * g.uniform()).to_radians() as f32;
-        let mut decade = |centre: f64| centre * 10f64.powf(g.uniform() - 0.5);
+        let tilt = g.within(15.0, 65.0).to_radians() as f32;
+        let mut decade = |centre: f64| {
+            let decades = g.within(-0.5, 0.5);
+            centre * math::exp_f64(core::f64::consts::LN_10 * decades)
+        };
         let p = [decade(5e-4), decade(2.5e-4), decade(6e-4), decade(2.5e-4)];
         let joint = |d: f64, v: f64| Friction::brown_mcphee([d, 1.2 * d, v, 5e-3, 1e-2]);
-        Truth {
+        Case {
             plant: PlantConfig::Furuta(furuta::Config {
                 tilt,
                 ..Default::default()
             }),
             friction: [joint(p[0], p[1]), joint(p[2], p[3])],
-            q0: [g.uniform() - 0.5, (60.0 + 100.0 * g.uniform()).to_radians()],
+            q0: [g.within(-0.5, 0.5), g.within(60.0, 160.0).to_radians()],
+            dt_s: 1e-4,
             ticks: 250_000,
         }
     }
@@ -85,57 +66,46 @@ impl Truth {
 
     /// Angles at every tick.
     pub fn angles(&self) -> Vec<[f64; 2]> {
-        free_run(&self.plant, &self.friction, self.q0, self.ticks)
+        self.free_run(self.friction)
     }
-}
 
-/// Angles of a free run from rest at `q0`.
-pub fn free_run(
-    plant: &PlantConfig,
-    friction: &[Friction<f64>; 2],
-    q0: [f64; 2],
-    ticks: usize,
-) -> Vec<[f64; 2]> {
-    let plant = plant.build::<f64>();
-    let mut y = [q0[0], q0[1], 0.0, 0.0];
-    let mut angles = Vec::with_capacity(ticks);
-    for _ in 0..ticks {
-        angles.push([y[0], y[1]]);
-        for _ in 0..SUBSTEPS {
-            y = rk4::step(&y, DT / SUBSTEPS as f64, |y| passive(&plant, friction, y));
-        }
+    /// Angles of a free run with other friction.
+    pub fn free_run(&self, friction: [Friction<f64>; 2]) -> Vec<[f64; 2]> {
+        let substeps = (self.dt_s / STEP_S).ceil() as u32;
+        let mut truth = sim::Truth::new(&self.plant, friction, self.q0, self.dt_s, substeps);
+        let step = |_| {
+            let q = truth.q;
+            truth.step();
+            q
+        };
+        (0..self.ticks).map(step).collect()
     }
-    angles
 }
 
 /// Angles as an encoder of [`COUNT`] shows them, with `noise` counts RMS of white noise before quantisation.
 pub fn encode(angles: &[[f64; 2]], noise: f64, seed: u64) -> Vec<[f64; 2]> {
-    let mut g = Rng::new(seed ^ 0xabcd_ef01);
+    let mut g = Rng::new(!seed);
     let mut one = |x: f64| {
-        let shaken = if noise > 0.0 {
-            x / COUNT + noise * g.normal()
-        } else {
-            x / COUNT
-        };
-        shaken.floor() * COUNT + 0.5 * COUNT
+        let shake = if noise > 0.0 { noise * g.normal() } else { 0.0 };
+        ((x / COUNT + shake).floor() + 0.5) * COUNT
     };
     angles.iter().map(|a| [one(a[0]), one(a[1])]).collect()
 }
 
-/// Run the filter over measured angles; returns the last estimate and the tick at which stage C started.
+/// The last estimate of the filter over measured angles, and the time at which stage C started [s].
 pub fn identify<S: Scalar>(
-    plant: &PlantConfig,
+    case: &Case,
     config: &ekf::Config,
     measured: &[[f64; 2]],
-) -> (Estimate<S>, usize) {
-    let count = S::lit(COUNT);
-    let filter = Ekf::<S>::new(plant, config, S::lit(DT), [count, count]);
+) -> (Estimate<S>, f64) {
+    config.validate().expect("a valid configuration");
+    let filter = Ekf::<S>::new(&case.plant, config, S::lit(case.dt_s), [S::lit(COUNT); 2]);
     let mut s = filter.start(measured[0].map(S::lit));
-    let mut start = measured.len();
+    let mut start = f64::INFINITY;
     for (i, q) in measured.iter().enumerate() {
         filter.step(&mut s, q.map(S::lit));
-        if i < start && filter.stage(&s) == ekf::STAGE_JOINT {
-            start = i;
+        if filter.stage(&s) == ekf::STAGE_JOINT {
+            start = start.min(i as f64 * case.dt_s);
         }
     }
     assert_eq!(s.restarts, 0, "the filter restarted");
@@ -148,22 +118,20 @@ pub fn fit(truth: &[[f64; 2]], model: &[[f64; 2]]) -> [f64; 2] {
         let mean = truth.iter().map(|x| x[j]).sum::<f64>() / truth.len() as f64;
         let (mut error, mut spread) = (0.0, 0.0);
         for (x, y) in truth.iter().zip(model) {
-            error += (y[j] - x[j]).powi(2);
-            spread += (x[j] - mean).powi(2);
+            error += (y[j] - x[j]).square();
+            spread += (x[j] - mean).square();
         }
         100.0 * (1.0 - error / spread)
     })
 }
 
-/// An estimate against its truth.
+/// An estimate against its truth, in the order [μd0 μv0 d0 μd1 μv1 d1].
 #[derive(Clone, Copy, Debug)]
 pub struct Score {
     /// Estimate / truth.
     pub ratio: [f64; 6],
     /// 95 % half-width / truth.
     pub half_width: [f64; 6],
-    /// |error| ≤ 1.96σ.
-    pub covered: [bool; 6],
     /// Error in σ.
     pub z: [f64; 6],
     pub identifiable: u8,
@@ -173,17 +141,20 @@ pub struct Score {
     pub start_s: f64,
 }
 
-pub fn score<S: Scalar>(
-    truth: &Truth,
-    angles: &[[f64; 2]],
-    config: &ekf::Config,
-    noise: f64,
-    seed: u64,
-) -> Score {
-    let measured = encode(angles, noise, seed);
-    let (e, start) = identify::<S>(&truth.plant, config, &measured);
+impl Score {
+    /// The truth lies in the 95 % interval of parameter `k`.
+    pub fn covers(&self, k: usize) -> bool {
+        self.z[k].abs() <= 1.96
+    }
+}
+
+/// Identify `case` from counts with `noise` counts RMS and judge the result.
+pub fn score<S: Scalar>(case: &Case, config: &ekf::Config, noise: f64, seed: u64) -> Score {
+    let angles = case.angles();
+    let measured = encode(&angles, noise, seed);
+    let (e, start_s) = identify::<S>(case, config, &measured);
     let (p, sigma) = (e.p.map(S::to_f64), e.sigma.map(S::to_f64));
-    let t = truth.parameters();
+    let t = case.parameters();
     let joint = |j: usize| Friction {
         drag: p[3 * j + 2],
         ..Friction::brown_mcphee([
@@ -194,14 +165,13 @@ pub fn score<S: Scalar>(
             1e-2,
         ])
     };
-    let model = free_run(&truth.plant, &[joint(0), joint(1)], truth.q0, truth.ticks);
+    let model = case.free_run([joint(0), joint(1)]);
     Score {
         ratio: core::array::from_fn(|i| p[i] / t[i]),
         half_width: core::array::from_fn(|i| 1.96 * sigma[i] / t[i]),
-        covered: core::array::from_fn(|i| (p[i] - t[i]).abs() <= 1.96 * sigma[i]),
         z: core::array::from_fn(|i| (p[i] - t[i]) / sigma[i]),
         identifiable: e.identifiable,
-        fit: fit(angles, &model),
-        start_s: start as f64 * DT,
+        fit: fit(&angles, &model),
+        start_s,
     }
 }
