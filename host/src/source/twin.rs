@@ -9,9 +9,10 @@ use stribeck_core::config::Config;
 use stribeck_core::device::{Device, Identity, Input};
 use stribeck_core::plant::JOINTS;
 use stribeck_core::sim::Bench;
-use stribeck_core::wire::{ConfigOrigin, Kind, MAX_FRAME, ResetCause};
+use stribeck_core::wire::{Ask, ConfigOrigin, Kind, MAX_FRAME, ResetCause};
 
 use super::{Arrival, Source};
+use crate::ask;
 use crate::error::Result;
 use crate::simulation::{Fault, FaultKind, Scenario};
 
@@ -29,6 +30,7 @@ pub struct Twin {
     /// Where it ends; `None`: never.
     end: Option<u64>,
     started: Option<Instant>,
+    finished: bool,
     faults: Faults,
     frame: Box<[u8; MAX_FRAME]>,
 }
@@ -53,6 +55,7 @@ impl Twin {
             now: 0,
             end: seconds.map(|s| (s * f64::from(config.tick_hz)).round() as u64),
             started: paced.then(Instant::now),
+            finished: false,
             faults: Faults::new(&scenario.faults, config.tick_hz),
             frame: Box::new([0; MAX_FRAME]),
         }
@@ -80,6 +83,16 @@ impl Twin {
         }
     }
 
+    /// Bring out the block that is still being filled: an order ends it, and takes effect with a tick that is never sent.
+    fn finish(&mut self, into: &mut Vec<u8>) {
+        if !std::mem::replace(&mut self.finished, true) {
+            self.device.command(&ask::frame(0, Ask::Hello));
+            self.tick();
+            self.collect(into);
+            self.faults.release(into);
+        }
+    }
+
     /// Ticks that are due now.
     fn due(&self) -> u64 {
         let Some(started) = self.started else {
@@ -96,17 +109,14 @@ impl Source for Twin {
     }
 
     fn read(&mut self, into: &mut Vec<u8>) -> Result<Arrival> {
+        let had = into.len();
         let left = self
             .end
             .map_or(u64::MAX, |end| end.saturating_sub(self.now));
         if left == 0 {
-            self.faults.release(into);
-            let arrival = if into.is_empty() {
-                Arrival::End
-            } else {
-                Arrival::Bytes
-            };
-            return Ok(arrival);
+            self.finish(into);
+            let more = into.len() > had;
+            return Ok(if more { Arrival::Bytes } else { Arrival::End });
         }
         let due = self.due();
         if due == 0 {
@@ -123,11 +133,8 @@ impl Source for Twin {
             }
             self.collect(into);
         }
-        Ok(if into.is_empty() {
-            Arrival::Quiet
-        } else {
-            Arrival::Bytes
-        })
+        let more = into.len() > had;
+        Ok(if more { Arrival::Bytes } else { Arrival::Quiet })
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {

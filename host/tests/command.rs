@@ -1,0 +1,281 @@
+//! The program as a user meets it: what it prints, what it refuses, how it exits.
+
+mod board;
+
+use std::path::{Path, PathBuf};
+
+use board::{arg, run};
+
+/// A short simulated log.
+fn log(folder: &Path, name: &str, more: &[&str]) -> PathBuf {
+    let path = folder.join(name);
+    let mut args = vec!["simulate", "--seconds", "3", "-o", arg(&path)];
+    args.extend(more);
+    let (code, out, err) = run(&args);
+    assert!(code == 0 || code == 3, "{out}{err}");
+    path
+}
+
+#[test]
+fn simulate_replay_info_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log(folder.path(), "run.mcap", &[]);
+    let (code, out, _) = run(&["replay", arg(&path)]);
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("compared 30,000 ticks") && out.contains("0 differing bits"),
+        "{out}"
+    );
+    let (code, quick, _) = run(&["info", arg(&path)]);
+    assert_eq!(code, 0);
+    assert!(
+        quick.contains("3.00 s, 30,000 ticks") && quick.contains("armed → swinging"),
+        "{quick}"
+    );
+    let (code, scanned, _) = run(&["info", "--scan", arg(&path)]);
+    assert_eq!(code, 0);
+    assert!(
+        scanned.contains("3.00 s, 30,000 ticks") && scanned.contains("armed → swinging"),
+        "{scanned}"
+    );
+}
+
+#[test]
+fn the_same_simulation_gives_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = |name, more: &[&str]| std::fs::read(log(folder.path(), name, more)).unwrap();
+    let a = read("a.mcap", &["--noise", "3", "--seed", "5"]);
+    assert!(a == read("b.mcap", &["--noise", "3", "--seed", "5"]));
+    assert!(a != read("c.mcap", &["--noise", "3", "--seed", "6"]));
+}
+
+#[test]
+fn the_log_stays_small_and_the_stream_within_its_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.mcap");
+    let (code, out, err) = run(&[
+        "simulate",
+        "--seconds",
+        "10",
+        "--noise",
+        "5",
+        "--json",
+        "-o",
+        arg(&path),
+    ]);
+    assert_eq!(code, 0, "{err}");
+    let accounts: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let wire = accounts["accounts"]["bytes"].as_f64().unwrap() / 10.0;
+    assert!(wire <= 100_000.0, "{wire} B/s on the wire");
+    let file = std::fs::metadata(&path).unwrap().len() as f64 * 6.0;
+    assert!(file <= 6e6, "{file} bytes per minute");
+}
+
+#[test]
+fn injected_faults_are_reported_with_their_place_and_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.mcap");
+    let (code, out, _) = run(&[
+        "simulate",
+        "--seconds",
+        "3",
+        "-o",
+        arg(&path),
+        "--fault",
+        "drop@1:3",
+        "--fault",
+        "corrupt@1.5:2",
+        "--fault",
+        "duplicate@2:1",
+        "--fault",
+        "reorder@2.5:1",
+    ]);
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("lost 500 ticks in 5 blocks"), "{out}");
+    assert!(
+        out.contains("2 damaged frames")
+            && out.contains("1 duplicated blocks")
+            && out.contains("1 blocks out of order"),
+        "{out}"
+    );
+    // The log tells the same story afterwards.
+    let (code, scanned, _) = run(&["info", "--scan", arg(&path)]);
+    assert_eq!(code, 3);
+    assert!(
+        scanned.contains("lost 500 ticks in 5 blocks") && scanned.contains("2 damaged frames"),
+        "{scanned}"
+    );
+    let (code, out, _) = run(&["replay", arg(&path)]);
+    assert_eq!(code, 0, "what arrived is equal: {out}");
+}
+
+#[test]
+fn replay_from_the_middle_and_beyond_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log(folder.path(), "run.mcap", &[]);
+    let (code, out, _) = run(&["replay", arg(&path), "--from-tick", "25000", "--json"]);
+    assert_eq!(code, 0, "{out}");
+    let value: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let compared = value["verdict"]["compared_ticks"].as_u64().unwrap();
+    assert!((5_000..=16_000).contains(&compared), "{compared}");
+    let (code, _, err) = run(&["replay", arg(&path), "--from-tick", "99999999"]);
+    assert_eq!(code, 5, "{err}");
+    assert!(err.contains("not a single tick"), "{err}");
+}
+
+#[test]
+fn replay_with_other_settings_shows_both_outcomes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log(folder.path(), "run.mcap", &[]);
+    let (code, out, err) = run(&[
+        "replay",
+        arg(&path),
+        "--override",
+        "tracker.bandwidth_hz=60.0",
+    ]);
+    assert_eq!(code, 0, "{err}");
+    assert!(
+        out.contains("as recorded") && out.contains("with overrides"),
+        "{out}"
+    );
+    let (code, _, err) = run(&["replay", arg(&path), "--override", "tracker.bandwidth=60"]);
+    assert_eq!(code, 7, "{err}");
+    assert!(err.contains("tracker.bandwidth"), "{err}");
+}
+
+#[test]
+fn files_that_are_no_logs_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.mcap");
+    std::fs::write(&empty, b"").unwrap();
+    let text = folder.path().join("text.mcap");
+    std::fs::write(&text, b"time,theta\n").unwrap();
+    let missing = folder.path().join("missing.mcap");
+    for command in ["replay", "info"] {
+        for (path, code, words) in [
+            (&empty, 7, "empty"),
+            (&text, 7, "not a log"),
+            (&missing, 6, "cannot read"),
+        ] {
+            let (found, _, err) = run(&[command, arg(path)]);
+            assert_eq!(found, code, "{command} {err}");
+            assert!(err.contains(words), "{command}: {err}");
+        }
+    }
+}
+
+#[test]
+fn a_log_of_another_arithmetic_is_refused() {
+    use stribeck::frames::{Content, Frames};
+    use stribeck::log::Topic;
+    use stribeck::log::read::LogReader;
+    use stribeck::log::write::LogWriter;
+    use stribeck_core::wire::Frame;
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = log(folder.path(), "run.mcap", &[]);
+    let old = folder.path().join("old.mcap");
+    let mut from = LogReader::open(&path).unwrap();
+    let mut to = LogWriter::create(&old).unwrap();
+    while let Some(item) = from.read_next().unwrap() {
+        let mut bytes = item.data.to_vec();
+        if item.topic == Topic::Hello {
+            Frames::default()
+                .push::<()>(item.data, |piece| {
+                    let Content::Frame(Frame::Hello(mut hello)) = piece.content else {
+                        panic!()
+                    };
+                    hello.numerics += 1;
+                    bytes = vec![0; stribeck_core::wire::MAX_FRAME];
+                    let n = stribeck_core::wire::encode(&hello, &mut bytes).unwrap();
+                    bytes.truncate(n);
+                    Ok(())
+                })
+                .unwrap();
+        }
+        if item.topic.is_wire() {
+            to.frame(item.topic, item.at, &bytes).unwrap();
+        }
+    }
+    to.finish(Default::default()).unwrap();
+    let (code, _, err) = run(&["replay", arg(&old)]);
+    assert_eq!(code, 5, "{err}");
+    assert!(err.contains("arithmetic is version 2"), "{err}");
+}
+
+#[test]
+fn a_log_cut_short_says_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log(folder.path(), "run.mcap", &[]);
+    let bytes = std::fs::read(&path).unwrap();
+    let cut = folder.path().join("cut.mcap");
+    std::fs::write(&cut, &bytes[..bytes.len() / 2 + 3]).unwrap();
+    let (code, out, _) = run(&["info", arg(&cut)]);
+    assert_eq!(code, 3, "{out}");
+    assert!(
+        out.contains("not closed") && out.contains("ends inside a message"),
+        "{out}"
+    );
+    let (code, out, _) = run(&["replay", arg(&cut)]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("not closed"), "{out}");
+}
+
+#[test]
+fn a_full_disk_is_reported_and_costs_only_the_rest() {
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
+    let (code, _, err) = run(&["simulate", "--seconds", "3", "-o", "/dev/full"]);
+    assert_eq!(code, 1, "{err}");
+    assert!(
+        err.contains("/dev/full") && err.contains("No space left"),
+        "{err}"
+    );
+    assert!(err.contains("help:"), "{err}");
+}
+
+#[test]
+fn help_and_completions_name_every_command() {
+    let (code, help, _) = run(&["--help"]);
+    assert_eq!(code, 0);
+    assert!(help.contains("Exit codes"));
+    let (code, script, _) = run(&["completions", "bash"]);
+    assert_eq!(code, 0);
+    for command in [
+        "capture", "replay", "info", "export", "simulate", "config", "doctor",
+    ] {
+        assert!(
+            help.contains(command) && script.contains(command),
+            "{command}"
+        );
+        let (code, text, _) = run(&[command, "--help"]);
+        assert_eq!(code, 0);
+        assert!(text.contains("Example"), "{command} --help has no example");
+    }
+}
+
+#[test]
+fn configuration_files_are_shown_changed_and_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let rig = folder.path().join("rig.toml");
+    let (code, out, err) = run(&[
+        "config",
+        "edit",
+        arg(&rig),
+        "--set",
+        "plant.Furuta.tilt=0.5",
+    ]);
+    assert_eq!(code, 0, "{out}{err}");
+    let (_, shown, _) = run(&["config", "show", arg(&rig)]);
+    assert!(shown.contains("tilt = 0.5\n"), "{shown}");
+    let (code, _, err) = run(&["config", "edit", arg(&rig), "--set", "plant.Furuta.m1=-1.0"]);
+    assert_eq!(code, 7);
+    assert!(err.contains("m1") && err.contains("help:"), "{err}");
+    let (code, out, err) = run(&["config", "pull", "--from", "sim", "--rig", arg(&rig)]);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(out, shown);
+    let (code, out, err) = run(&["config", "push", arg(&rig), "--from", "sim"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("in force from tick"), "{out}");
+}
