@@ -7,16 +7,17 @@
 
 use std::hint::black_box;
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use stribeck_core::config::Config;
-use stribeck_core::device::{Device, Identity};
+use stribeck_core::device::{Device, Followed, Identity, Replay};
 use stribeck_core::ekf::Ekf;
 use stribeck_core::encoder::{self, Channel};
 use stribeck_core::scalar::Scalar;
 use stribeck_core::sim::Bench;
 use stribeck_core::uas::{self, Uas};
-use stribeck_core::wire::{ConfigOrigin, MAX_FRAME};
+use stribeck_core::wire::{Block, ConfigOrigin, Decoder, Frame, MAX_FRAME};
 
 /// 10 s of swing: the EKF's joint stage runs in most of it.
 const TICKS: usize = 100_000;
@@ -27,7 +28,7 @@ type Counts = [[u32; 2]];
 
 type Row = (&'static str, fn(&Counts));
 
-const ROWS: [Row; 7] = [
+const ROWS: [Row; 8] = [
     ("encoders", encoders),
     ("UAS f32", uas::<f32>),
     ("UAS f64", uas::<f64>),
@@ -35,6 +36,7 @@ const ROWS: [Row; 7] = [
     ("EKF f32", ekf::<f32>),
     ("EKF f64", ekf::<f64>),
     ("device: both, digest, framing", device),
+    ("replay of its blocks, compared", replay),
 ];
 
 fn main() {
@@ -175,16 +177,47 @@ fn ekf<S: Scalar>(record: &Counts) {
 
 /// Everything the chip does, native: encoders, run logic, both observers, digest, blocks, CRC, COBS.
 fn device(record: &Counts) {
+    run_device(record, |frame| {
+        black_box(frame);
+    });
+}
+
+fn armed() -> Config {
     let mut config = Config::default();
     config.run.auto_arm = true;
-    let mut device = Device::new(Identity::new("bench"), &config, ConfigOrigin::Default);
+    config
+}
+
+fn run_device(record: &Counts, mut each: impl FnMut(&[u8])) {
+    let mut device = Device::new(Identity::new("bench"), &armed(), ConfigOrigin::Default);
     let mut frame = [0; MAX_FRAME];
     // Armed at rest, then released.
     let held = std::iter::repeat_n(&record[0], 2_000);
     for raw in held.chain(record) {
         device.tick(*raw);
-        while device.next_frame(&mut frame) > 0 {
-            black_box(&frame);
+        while let n @ 1.. = device.next_frame(&mut frame) {
+            each(&frame[..n]);
         }
+    }
+}
+
+/// What the host does with a log. The blocks are made in the first pass, which the fastest is not.
+fn replay(record: &Counts) {
+    static BLOCKS: OnceLock<Vec<Block>> = OnceLock::new();
+    let blocks = BLOCKS.get_or_init(|| {
+        let mut decoder: Decoder = Decoder::new();
+        let mut blocks = Vec::new();
+        run_device(record, |frame| {
+            decoder.feed(frame, |raw| {
+                if let Ok(Frame::Block(block)) = raw.expect("a whole frame").decode() {
+                    blocks.push(block);
+                }
+            });
+        });
+        blocks
+    });
+    let mut replay = Replay::new(&armed());
+    for block in blocks {
+        assert_eq!(replay.block(block), Ok(Followed::Equal));
     }
 }
