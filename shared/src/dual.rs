@@ -185,3 +185,51 @@ impl<S: Scalar, const N: usize> Scalar for Dual<S, N> {
         self.re.is_finite() && self.du.iter().all(|d| d.is_finite())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type D = Dual<f64, 2>;
+
+    /// Every operation against its derivative by central differences, in both arguments.
+    #[test]
+    fn derivatives_agree_with_differences() {
+        let cases: [fn(D, D) -> D; 10] = [
+            |x, y| x + y * x,
+            |x, y| x - y / x,
+            |x, y| -(x * y).sin_cos().0,
+            |x, y| (x / y).sin_cos().1,
+            |x, y| (x * y).exp(),
+            |x, y| (x - y).tanh(),
+            |x, y| (x + y).sqrt(),
+            |x, y| (x * y).ln(),
+            |x, y| (y - x).abs() * x.square(),
+            |x, y| x.max(y) * x.min(y) * D::lit(3.0),
+        ];
+        let (x, y, h) = (0.7, 1.3, 1e-6);
+        for (i, f) in cases.iter().enumerate() {
+            let value = |x: f64, y: f64| f(D::constant(x), D::constant(y)).re;
+            let dual = f(D::variable(x, 0), D::variable(y, 1));
+            let by_x = (value(x + h, y) - value(x - h, y)) / (2.0 * h);
+            let by_y = (value(x, y + h) - value(x, y - h)) / (2.0 * h);
+            assert!((dual.du[0] - by_x).abs() < 1e-8, "case {i}, x");
+            assert!((dual.du[1] - by_y).abs() < 1e-8, "case {i}, y");
+            assert!(dual.is_finite());
+        }
+    }
+
+    #[test]
+    fn nested_duals_give_second_derivatives() {
+        type DD = Dual<Dual<f64, 1>, 1>;
+        let x = DD::variable(Dual::variable(0.4, 0), 0);
+        let y = x * x * x;
+        assert!((y.du[0].re - 3.0 * 0.16).abs() < 1e-15);
+        assert!((y.du[0].du[0] - 6.0 * 0.4).abs() < 1e-15);
+    }
+
+    #[test]
+    fn an_index_outside_is_a_constant() {
+        assert_eq!(D::variable(2.0, 7).du, [0.0, 0.0]);
+    }
+}

@@ -160,7 +160,7 @@ impl Default for Config {
             mode: Mode::Bench,
             k0: 7.0,
             dead_zone: 0.2,
-            angle_rate: 20.0,
+            angle_rate: 100.0,
             gain_max: 28.0,
             bounds,
             ..paper
@@ -387,7 +387,7 @@ struct Stage<'a, S> {
     floored: bool,
 }
 
-/// (1 − e^(−Λ·E))/Λ to fourth order in Λ·E, which is at most a few hundredths per step.
+/// (1 − e^(−Λ·E))/Λ without its (Λ·E)⁴ term: Λ·E is at most a few hundredths per step, so the rest is below f32's rounding.
 ///
 /// ẑ(E) = ẑ + Λ·(z* − ẑ)·this solves ẑ' = Λ·(z* − ẑ) in E = ∫|e|dt.
 #[inline(always)]
