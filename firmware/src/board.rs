@@ -7,6 +7,7 @@
 //! | USB DM / DP       | PA11 / PA12| OTG_FS             | user USB connector               |
 //! | button            | PC13       | GPIO, high=pressed | B1 USER                          |
 //! | LEDs              | PB0 PE1 PB14 | GPIO             | LD1 green, LD2 yellow, LD3 red   |
+//! | test outputs      | PC6 PB15 PC7 PB5 | GPIO         | CN7-1, 3, 11, 13 (tests only)    |
 
 use embassy_stm32::gpio::{AnyPin, Input, Level, Output, Pull, Speed};
 use embassy_stm32::interrupt::{self, InterruptExt, Priority};
@@ -55,6 +56,13 @@ pub struct Board {
     pub button: Input<'static>,
     pub usb: UsbPort,
     pub watchdog: Peri<'static, IWDG1>,
+    pub test_outputs: TestOutputs,
+}
+
+/// Pins that on-target tests wire to A and B of an encoder input. The device does not use them.
+pub struct TestOutputs {
+    pub base: [Peri<'static, AnyPin>; 2],
+    pub pendulum: [Peri<'static, AnyPin>; 2],
 }
 
 /// Both encoders, counting.
@@ -103,6 +111,10 @@ pub fn init() -> Board {
             dm: p.PA11,
         },
         watchdog: p.IWDG1,
+        test_outputs: TestOutputs {
+            base: [p.PC6.into(), p.PB15.into()],
+            pendulum: [p.PC7.into(), p.PB5.into()],
+        },
     }
 }
 
@@ -166,6 +178,11 @@ pub fn start_tick(timer: Peri<'static, TIM7>) {
     // SAFETY: `tick::install` ran before (it is what the handler works on; without it the handler
     // only counts).
     unsafe { interrupt::TIM7.enable() };
+}
+
+/// Stop it again, for tests.
+pub fn stop_tick() {
+    interrupt::TIM7.disable();
 }
 
 /// Read the user button in one instruction, for the tick.

@@ -19,6 +19,9 @@ struct Record {
     crc: u32,
     length: u32,
     text: [u8; TEXT],
+    /// Written last, means nothing: the memory's error correction may hold back the last write before a
+    /// reset until another one follows (AN5342).
+    flush: u32,
 }
 
 struct Kept(UnsafeCell<MaybeUninit<Record>>);
@@ -48,9 +51,11 @@ pub fn record(text: fmt::Arguments<'_>) {
         crc: Record::checksum(length, &bytes),
         length,
         text: bytes,
+        flush: 0,
     };
     // SAFETY: interrupts are off and this program has one core: no other access.
     unsafe { KEPT.0.get().write_volatile(MaybeUninit::new(record)) };
+    cortex_m::asm::dsb();
 }
 
 /// What the previous run of the program recorded, if it crashed. Forgets it.
@@ -63,6 +68,13 @@ pub fn take() -> Option<String<TEXT>> {
     let text = record.text.get(..record.length as usize)?;
     let text = core::str::from_utf8(text).ok()?;
     (right && !text.is_empty()).then(|| String::try_from(text).unwrap_or_default())
+}
+
+/// Flip a bit of what is kept, for tests.
+pub fn damage() {
+    let word = KEPT.0.get().cast::<u32>();
+    // SAFETY: inside the record; any bit pattern is valid.
+    unsafe { word.write_volatile(word.read_volatile() ^ 1 << 9) };
 }
 
 /// A string that keeps the beginning of what is written to it.

@@ -1,0 +1,87 @@
+//! Does the tick come every 100 µs, and how regularly, with the whole device running in it?
+#![no_std]
+#![no_main]
+
+use defmt_rtt as _;
+
+#[embedded_test::tests]
+mod tests {
+    use embassy_time::{Duration, Instant, Timer};
+    use static_cell::ConstStaticCell;
+    use stribeck_core::config::Config;
+    use stribeck_core::device::{Engine, Queues, Setup};
+    use stribeck_core::wire::Block;
+    use stribeck_firmware::board::{self, CYCLES_PER_TICK};
+    use stribeck_firmware::timing::Timing;
+    use stribeck_firmware::{tick, timing};
+
+    /// Largest allowed difference of a start from its time: 2 µs.
+    const JITTER_CYCLES: u32 = 800;
+
+    #[init]
+    async fn init() -> Timing {
+        static QUEUES: ConstStaticCell<Queues<'static, 3>> = ConstStaticCell::new(Queues::new());
+        static POOL: ConstStaticCell<[Block; 3]> =
+            ConstStaticCell::new([const { Block::EMPTY }; 3]);
+        let board = board::init();
+        // Blocks pile up and are lost: not the business of this test.
+        let (end, _) = QUEUES.take().split(POOL.take());
+        let (meter, timing) = timing::split();
+        tick::install(Engine::new(Setup::new(&Config::default())), end, meter);
+        board::start_tick(board.tick);
+        core::mem::forget(board.encoders);
+        timing
+    }
+
+    async fn collect(timing: &mut Timing, time: Duration) {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            Timer::after_millis(5).await;
+            timing.collect();
+        }
+    }
+
+    #[test]
+    async fn period_and_jitter(mut timing: Timing) {
+        // Start-up (cold caches) is not judged.
+        collect(&mut timing, Duration::from_millis(20)).await;
+        timing.period.take();
+        collect(&mut timing, Duration::from_millis(500)).await;
+        let period = timing.period.take();
+        defmt::info!(
+            "period {} to {} cycles, mean {}, sigma {}",
+            period.min,
+            period.max,
+            period.mean,
+            period.sigma
+        );
+        assert!((period.mean - CYCLES_PER_TICK as f32).abs() < 1.0);
+        assert!(period.max <= CYCLES_PER_TICK + JITTER_CYCLES);
+        assert!(period.min >= CYCLES_PER_TICK - JITTER_CYCLES);
+    }
+
+    #[test]
+    async fn ticks_keep_time_with_the_clock(_timing: Timing) {
+        let (t0, n0) = (Instant::now(), tick::count());
+        Timer::after_millis(300).await;
+        let elapsed = t0.elapsed().as_micros() as u32;
+        let ticks = tick::count() - n0;
+        assert!(ticks.abs_diff(elapsed / 100) <= 1);
+        assert_eq!((tick::missed(), tick::overruns()), (0, 0));
+    }
+
+    /// Nothing below the tick's priority may delay it: not even a long critical section.
+    #[test]
+    async fn critical_sections_do_not_delay_the_tick(mut timing: Timing) {
+        collect(&mut timing, Duration::from_millis(20)).await;
+        timing.period.take();
+        for _ in 0..20 {
+            critical_section::with(|_| cortex_m::asm::delay(10 * CYCLES_PER_TICK));
+            timing.collect();
+            Timer::after_millis(1).await;
+        }
+        let period = timing.period.take();
+        assert!(period.max <= CYCLES_PER_TICK + JITTER_CYCLES);
+        assert_eq!(tick::missed(), 0);
+    }
+}
