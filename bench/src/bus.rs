@@ -4,6 +4,7 @@
 //! function; it reads as 0 and has no other effect, as on the chip.
 
 use crate::chip::Chip;
+use crate::jumpers::JumperInput;
 use crate::periph::gpio::Pin;
 use crate::time::Time;
 
@@ -118,7 +119,7 @@ impl Chip {
                     self.recheck |= self.flash.running().is_some();
                     done
                 }
-                GPIO..=0x5802_2bff => self.write_pins(address, off, v),
+                GPIO..=0x5802_2bff => self.write_pins(address, off, v, now),
                 0x5c00_1000..=0x5c00_13ff | 0xe00e_1000..=0xe00e_1fff => {
                     self.dwt.dbgmcu_write(off, v)
                 }
@@ -147,10 +148,15 @@ impl Chip {
         }
     }
 
-    fn write_pins(&mut self, address: u32, off: u32, v: u32) -> Option<()> {
+    fn write_pins(&mut self, address: u32, off: u32, v: u32, now: Time) -> Option<()> {
         let done = self.gpio.write(((address - GPIO) / 0x400) as usize, off, v);
         if matches!(off, 0x00 | 0x20 | 0x24) {
-            self.connect_encoders();
+            self.connect_encoders(now);
+        }
+        for (source, tim) in self.sources.iter_mut().zip(&self.tims) {
+            if let Some(Source::Jumpers(j)) = source {
+                j.look(&self.gpio, tim.filter_time(), now);
+            }
         }
         for (led, (lit, changes)) in self.board.leds.iter().zip(&mut self.leds) {
             let level = self.gpio.output(led.0).unwrap_or(false);
@@ -178,49 +184,79 @@ impl Chip {
 
     /// The timer whose inputs are connected to the encoder of `joint`.
     pub fn encoder_timer(&self, joint: usize) -> Option<usize> {
-        self.encoder_sources
+        self.sources
             .iter()
-            .position(|s| s.is_some_and(|(j, _)| j == joint))
+            .position(|s| matches!(s, Some(Source::Encoder(j, _)) if *j == joint))
     }
 
     /// Follows the pins again after their mode or alternate function changed.
-    pub fn connect_encoders(&mut self) {
-        self.encoder_sources = (0..self.tims.len())
-            .map(|i| self.encoder_source(i))
-            .collect();
+    pub fn connect_encoders(&mut self, now: Time) {
+        for i in 0..self.tims.len() {
+            self.sources[i] = self
+                .encoder_pins(i)
+                .and_then(|pins| self.source_of(i, pins, now));
+        }
     }
 
-    /// Which encoder timer `i` listens to through its pins, and in which sense.
-    fn encoder_source(&self, i: usize) -> Option<(usize, i64)> {
+    /// Pins that are switched to channels 1 and 2 of timer `i`.
+    fn encoder_pins(&self, i: usize) -> Option<[Pin; 2]> {
         let name = self.tims[i].kind.name;
-        for (timer, af, a, b) in ENCODER_PINS {
-            if timer != name {
-                continue;
-            }
-            let (a, b): (Pin, Pin) = (a.parse().ok()?, b.parse().ok()?);
-            if self.gpio.alternate(a) != Some(af) || self.gpio.alternate(b) != Some(af) {
-                continue;
-            }
-            for (joint, [wire_a, wire_b]) in self.board.encoders.iter().enumerate() {
-                if (a, b) == (wire_a.0, wire_b.0) {
-                    return Some((joint, 1));
-                }
-                if (a, b) == (wire_b.0, wire_a.0) {
-                    return Some((joint, -1));
-                }
-            }
+        ENCODER_PINS
+            .iter()
+            .filter(|row| row.0 == name)
+            .find_map(|(_, af, a, b)| {
+                let pins: [Pin; 2] = [a.parse().ok()?, b.parse().ok()?];
+                pins.iter()
+                    .all(|&p| self.gpio.alternate(p) == Some(*af))
+                    .then_some(pins)
+            })
+    }
+
+    /// What drives these pins of timer `i`: jumpers before encoders.
+    fn source_of(&self, i: usize, pins: [Pin; 2], now: Time) -> Option<Source> {
+        if let Some(old @ Source::Jumpers(j)) = self.sources[i]
+            && j.pins() == pins
+        {
+            return Some(old);
         }
-        None
+        if let Some(j) = JumperInput::new(pins, &self.board.jumpers, &self.gpio, now) {
+            return Some(Source::Jumpers(j));
+        }
+        self.board
+            .encoders
+            .iter()
+            .enumerate()
+            .find_map(|(joint, [a, b])| {
+                let wires = [a.0, b.0];
+                if pins == wires {
+                    Some(Source::Encoder(joint, 1))
+                } else if pins == [wires[1], wires[0]] {
+                    Some(Source::Encoder(joint, -1))
+                } else {
+                    None
+                }
+            })
     }
 
     /// Gives an encoder timer the edges its pins have seen until now.
     fn feed_encoder(&mut self, i: usize, now: Time) {
-        if !self.tims[i].encoder_mode() {
+        let tim = &mut self.tims[i];
+        if !tim.encoder_mode() {
             return;
         }
-        if let Some((joint, sense)) = self.encoder_sources[i] {
-            let edges = sense * self.rig.edges(joint, now);
-            self.tims[i].encoder_input(edges, now);
-        }
+        let edges = match &mut self.sources[i] {
+            Some(Source::Encoder(joint, sense)) => *sense * self.rig.edges(*joint, now),
+            Some(Source::Jumpers(j)) => j.edges(tim.filter_time(), now),
+            None => return,
+        };
+        tim.encoder_input(edges, now);
     }
+}
+
+/// What is connected to the inputs of an encoder timer.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// Encoder of a joint, and the sense (−1: channels exchanged).
+    Encoder(usize, i64),
+    Jumpers(JumperInput),
 }

@@ -4,6 +4,7 @@
 //! through [`crate::bus`], and whenever time reaches [`Chip::next_event`] the machine calls [`Chip::sync`], which brings
 //! everything up to date, lets scenario events happen and raises interrupt lines.
 
+use crate::bus::Source;
 use crate::cpu::thumb::BlockCounts;
 use crate::diagnose::Diagnostics;
 use crate::elf::{FLASH_BASE, FLASH_SIZE};
@@ -71,6 +72,8 @@ pub struct Chip {
     /// Virtual time of one instruction.
     pub instruction_time: Time,
     cycles_per_instruction: f64,
+    /// Every instruction counted one by one, when asked for.
+    pub exact: Option<crate::exact::Exact>,
     /// PC of the register access in progress.
     pub access_pc: u32,
 
@@ -92,8 +95,8 @@ pub struct Chip {
     pub host: UsbHost,
     pub rig: Rig,
     pub board: Board,
-    /// For each timer: the encoder at its pins and the sense.
-    pub encoder_sources: Vec<Option<(usize, i64)>>,
+    /// What is connected to each timer's encoder inputs.
+    pub sources: Vec<Option<Source>>,
     pub rng: Rng,
     pub pending: Pending,
     pub diagnostics: Diagnostics,
@@ -135,6 +138,7 @@ impl Chip {
             instructions: 0,
             instruction_time: cpu,
             cycles_per_instruction: scenario.cycles_per_instruction,
+            exact: None,
             access_pc: 0,
             tims: timers(&rcc),
             rcc,
@@ -152,7 +156,7 @@ impl Chip {
             host: UsbHost::new(reading),
             rig: Rig::new(&scenario.plant),
             board: scenario.board.clone(),
-            encoder_sources: vec![None; TIMERS.len()],
+            sources: vec![None; TIMERS.len()],
             rng: Rng::new(scenario.seed),
             pending,
             diagnostics: Diagnostics::default(),
@@ -190,7 +194,7 @@ impl Chip {
         self.recheck = false;
         self.reset = None;
         self.profile.restart();
-        self.connect_encoders();
+        self.sources = vec![None; TIMERS.len()];
         self.clocks_changed(self.now);
         torn
     }

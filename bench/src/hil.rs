@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::elf::Program;
 use crate::machine::{Machine, MachineError, Outcome};
 use crate::rtt::LogLine;
-use crate::scenario::Scenario;
+use crate::scenario::{PinName, Scenario};
 use crate::time::{MS, from_secs, to_secs};
 
 /// One test of a program.
@@ -63,6 +63,21 @@ pub fn list(program: &Program) -> Vec<Test> {
         .collect();
     tests.sort_by(|a, b| a.name.cmp(&b.name));
     tests
+}
+
+/// The board as the on-target tests want it: four jumpers from outputs to the encoder inputs (docs/bench.md), no encoders.
+pub fn board() -> Scenario {
+    let pin = |s: &str| PinName(s.parse().expect("a pin name"));
+    let mut scenario = Scenario::default();
+    scenario.board.jumpers = [
+        ("PC6", "PA15"),
+        ("PB15", "PB3"),
+        ("PC7", "PA0"),
+        ("PB5", "PA1"),
+    ]
+    .map(|(from, to)| [pin(from), pin(to)])
+    .to_vec();
+    scenario
 }
 
 /// Runs one test on a fresh board.

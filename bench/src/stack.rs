@@ -1,10 +1,14 @@
 //! Stack high-water mark: how far down from the top the stack has ever been written.
 //!
 //! RAM holds random words at power-on; the lowest word of the stack region that differs from its first contents marks the depth.
+//! A program that paints its stack itself (cortex-m-rt's `paint-stack`) is measured against its paint.
 //! A word that happens to be written with its old value hides at most itself.
 
 use crate::cpu::Cpu;
 use crate::elf::Program;
+
+/// Byte of cortex-m-rt's paint.
+const PAINT: u8 = 0xcc;
 
 pub struct StackMark {
     /// Lowest and first-beyond address of the region; equal when the program does not say.
@@ -47,10 +51,9 @@ impl StackMark {
         let Some(now) = cpu.read_bytes(self.low, self.size() as usize) else {
             return;
         };
-        let touched = now
-            .chunks(4)
-            .zip(self.first.chunks(4))
-            .position(|(a, b)| a != b);
+        let untouched = |a: &[u8], b: &[u8]| a == b || a == [PAINT; 4];
+        let mut words = now.chunks(4).zip(self.first.chunks(4));
+        let touched = words.position(|(a, b)| !untouched(a, b));
         let depth = touched.map_or(0, |i| self.size() - 4 * i as u32);
         self.deepest = self.deepest.max(depth);
     }

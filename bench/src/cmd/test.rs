@@ -37,7 +37,7 @@ pub struct Options {
     /// Show the firmware's log of every test
     #[arg(long)]
     nocapture: bool,
-    /// Scenario file (jumpers, pendulum)
+    /// Scenario file instead of the board with the test jumpers
     #[arg(long)]
     scenario: Option<PathBuf>,
 }
@@ -50,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<bool> {
 pub fn run_files(elfs: &[PathBuf], options: &Options) -> anyhow::Result<bool> {
     let scenario = match &options.scenario {
         Some(path) => Scenario::load(path)?,
-        None => Scenario::default(),
+        None => hil::board(),
     };
     let (mut all_ok, mut found) = (true, 0);
     for elf in elfs {
