@@ -15,7 +15,8 @@ pub struct Exact {
 }
 
 impl Exact {
-    fn see(&mut self, address: u32, image: &[u8]) {
+    /// One executed instruction; `image` is the flash.
+    pub fn see(&mut self, address: u32, image: &[u8]) {
         if (self.counted.0..self.counted.1).contains(&address) {
             return;
         }

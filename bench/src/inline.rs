@@ -23,7 +23,8 @@ impl Inlined {
         Inlined { context }
     }
 
-    /// The innermost function at `pc`; the symbol when there is no debug information.
+    /// The innermost function at `pc` that is not the standard library's (an inlined `f32::mul` says nothing); the symbol when there
+    /// is no debug information.
     pub fn function(&self, pc: u32, program: &Program) -> String {
         self.innermost(pc).unwrap_or_else(|| program.describe(pc))
     }
@@ -35,8 +36,21 @@ impl Inlined {
             .find_frames(u64::from(pc))
             .skip_all_loads()
             .ok()?;
-        let frame = frames.next().ok()??;
-        let name = frame.function?.demangle().ok()?.into_owned();
-        Some(name)
+        let mut found = None;
+        while let Ok(Some(frame)) = frames.next() {
+            let Some(name) = frame
+                .function
+                .and_then(|f| Some(f.demangle().ok()?.into_owned()))
+            else {
+                continue;
+            };
+            let file = frame.location.and_then(|l| l.file).unwrap_or_default();
+            let standard = file.contains("/library/core/") || file.contains("compiler-builtins");
+            found = Some(name);
+            if !standard {
+                break;
+            }
+        }
+        found
     }
 }

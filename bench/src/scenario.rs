@@ -5,7 +5,7 @@
 //! seed = 1                  # RAM at power-on, noise, torn writes
 //!
 //! [plant]
-//! angles = [0.0, 2.094]     # [rad] where the operator lets go
+//! angles = [0.17, 2.09]     # [rad] where the operator lets go
 //! release_s = 1.0
 //!
 //! [[event]]
@@ -104,7 +104,7 @@ impl Default for PlantSetup {
                     ..Friction::default()
                 },
             ],
-            angles: [0.0, 120f64.to_radians()],
+            angles: [10f64.to_radians(), 120f64.to_radians()],
             lift_s: [0.1, 0.4],
             release_s: 1.0,
             counts_per_turn: [40_000; JOINTS],

@@ -125,7 +125,7 @@ impl Cpu {
             let at = u64::from(address) + 2 * i as u64;
             if matches!(hint, WFE | WFI | SEV) {
                 self.uc
-                    .add_code_hook(at, at, move |uc, _, _| hint_executed(uc, hint))?;
+                    .add_code_hook(at, at, move |uc, pc, _| hint_executed(uc, hint, pc as u32))?;
             }
         }
         Ok(())
@@ -300,7 +300,7 @@ fn flash_store(
     true
 }
 
-fn hint_executed(uc: &mut Unicorn<Chip>, hint: u16) {
+fn hint_executed(uc: &mut Unicorn<Chip>, hint: u16, pc: u32) {
     let chip = uc.get_data_mut();
     if hint == SEV {
         chip.event_register = true;
@@ -309,5 +309,9 @@ fn hint_executed(uc: &mut Unicorn<Chip>, hint: u16) {
     chip.stop = Stop::Sleep {
         until_event: hint == WFE,
     };
+    // A stop ends the list of hooks: the exact counter, if any, would not see this instruction.
+    if let Some(exact) = &mut chip.exact {
+        exact.see(pc, &chip.image);
+    }
     let _ = uc.emu_stop();
 }
