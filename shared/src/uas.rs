@@ -69,6 +69,20 @@ impl Bound {
     }
 }
 
+/// Names of every field of every bound, for errors.
+const BOUND_FIELDS: [[&str; 5]; PARAMETERS] = {
+    macro_rules! names {
+        ($($n:literal)*) => { [$([
+            concat!("uas.bounds[", $n, "].initial"),
+            concat!("uas.bounds[", $n, "].lower"),
+            concat!("uas.bounds[", $n, "].upper"),
+            concat!("uas.bounds[", $n, "].lambda_lower"),
+            concat!("uas.bounds[", $n, "].lambda_upper"),
+        ]),*] };
+    }
+    names!(0 1 2 3 4 5 6 7 8 9)
+};
+
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     pub mode: Mode,
@@ -133,12 +147,14 @@ impl Config {
         check("uas.dead_zone", self.dead_zone, 0.0, 1e3)?;
         check("uas.angle_rate", self.angle_rate, 0.0, 1e3)?;
         check("uas.gain_max", self.gain_max, 1e-3, 1e4)?;
-        for b in &self.bounds {
-            check("uas.bounds.initial", b.initial, 1e-12, 1e6)?;
-            check("uas.bounds.lower", b.lower, 0.0, 1e6)?;
-            check("uas.bounds.upper", b.upper, 1e-12, 1e6)?;
-            check("uas.bounds.lambda_lower", b.lambda_lower, 1e-6, 1e6)?;
-            check("uas.bounds.lambda_upper", b.lambda_upper, 1e-6, 1e6)?;
+        for (b, [initial, lower, upper, lambda_lower, lambda_upper]) in
+            self.bounds.iter().zip(BOUND_FIELDS)
+        {
+            check(initial, b.initial, 1e-12, 1e6)?;
+            check(lower, b.lower, 0.0, 1e6)?;
+            check(upper, b.upper, 1e-12, 1e6)?;
+            check(lambda_lower, b.lambda_lower, 1e-6, 1e6)?;
+            check(lambda_upper, b.lambda_upper, 1e-6, 1e6)?;
         }
         Ok(())
     }

@@ -5,11 +5,14 @@
 // Only tests call the standard library.
 #![allow(clippy::disallowed_methods)]
 
+use stribeck_core::config::Config;
+use stribeck_core::device::{Device, Identity};
 use stribeck_core::encoder;
 use stribeck_core::friction::Friction;
 use stribeck_core::plant::{PlantConfig, furuta, pendulum};
 use stribeck_core::sim::{Bench, Encoder, REFERENCE_START, Rng, Truth};
 use stribeck_core::tracker::{self, Gains, Tracker};
+use stribeck_core::wire::ConfigOrigin;
 use stribeck_core::wiring::Wiring;
 
 /// Swing for `seconds`, with a push at 1 s if asked; when the alarm came [s].
@@ -101,4 +104,23 @@ fn a_simple_pendulum_never_alarms() {
     let mut bench = Bench::new(truth, [Encoder::default(); 2], 0);
     bench.encoders[0].reversed = true;
     assert_eq!(alarm(&plant, bench, 10, true), None);
+}
+
+/// The device reports it: both channels carry the flag, for one of them is wrong.
+#[test]
+fn the_device_flags_both_channels() {
+    for reversed in [false, true] {
+        let mut config = Config::default();
+        config.run.auto_arm = true;
+        let mut device = Device::new(Identity::new("twin"), &config, ConfigOrigin::Default);
+        let mut bench = Bench::reference(0.0, 2);
+        bench.encoders[1].reversed = reversed;
+        bench.hold(REFERENCE_START, 20_000);
+        for _ in 0..70_000 {
+            device.tick(bench.tick().counts);
+        }
+        let expected = if reversed { encoder::flag::REVERSED } else { 0 };
+        let flags = device.engine().observers().encoder_flags();
+        assert_eq!(flags, [expected; 2]);
+    }
 }

@@ -1,7 +1,9 @@
 //! Bench mode: counts, noise, rest, for ever; f32 on chip is f64 off line.
 
-use stribeck_core::sim::{Bench, REFERENCE_START, Sample};
-use stribeck_core::uas::{Config, State};
+use stribeck_core::friction::Friction;
+use stribeck_core::plant::{PlantConfig, pendulum};
+use stribeck_core::sim::{Bench, Encoder, REFERENCE_START, Sample, Truth};
+use stribeck_core::uas::{Config, State, Uas};
 
 use super::{angles, observer};
 
@@ -90,4 +92,29 @@ fn f32_stays_within_half_a_count_of_f64_over_a_minute() {
         assert!(apart < 0.5, "{apart} counts");
         assert_eq!((a.restarts, b.restarts), (0, 0));
     }
+}
+
+/// One joint: the second is inert, its counter stands at zero, and the observer follows the first.
+#[test]
+fn a_simple_pendulum_is_followed() {
+    let plant = PlantConfig::Pendulum(pendulum::Config::default());
+    let friction = [
+        Friction::brown_mcphee([5e-4, 6e-4, 2.5e-4, 1e-2, 1e-2]),
+        Friction::NONE,
+    ];
+    let uas = Uas::<f32>::new(&plant, &Config::default(), &Default::default(), 1e-4);
+    let truth = Truth::new(&plant, friction, [2.0, 0.0], 1e-4, 2);
+    let mut bench = Bench::new(truth, [Encoder::default(); 2], 0);
+    let mut st = uas.start(angles(bench.tick().counts));
+    let mut furthest = 0.0f64;
+    for tick in 0..200_000 {
+        let s = bench.tick();
+        uas.step(&mut st, angles(s.counts));
+        if tick > 10_000 {
+            furthest = furthest.max((st.q[0] as f64 - s.q[0]).abs());
+        }
+    }
+    println!("furthest {furthest:.1e} rad, gain {:?}", st.gain);
+    assert!(furthest < 4e-3, "{furthest}");
+    assert_eq!((st.restarts, st.w[1]), (0, 0.0));
 }
