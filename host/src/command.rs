@@ -16,6 +16,7 @@ pub mod doctor;
 pub mod export;
 pub mod from;
 pub mod info;
+pub mod live;
 pub mod replay;
 pub mod simulate;
 
@@ -33,6 +34,7 @@ enum Command {
     Replay(replay::Args),
     Info(info::Args),
     Export(export::Args),
+    Live(live::Args),
     Simulate(simulate::Args),
     Config(config::Args),
     Doctor(doctor::Args),
@@ -46,6 +48,7 @@ impl Cli {
             Command::Replay(args) => replay::run(args),
             Command::Info(args) => info::run(args),
             Command::Export(args) => export::run(args),
+            Command::Live(args) => live::run(args),
             Command::Simulate(args) => simulate::run(args),
             Command::Config(args) => config::run(args),
             Command::Doctor(args) => doctor::run(args),

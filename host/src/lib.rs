@@ -22,6 +22,7 @@ pub mod exit;
 pub mod export;
 pub mod frames;
 pub mod ledger;
+pub mod live;
 pub mod log;
 pub mod recorder;
 pub mod rerun;

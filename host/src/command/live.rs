@@ -1,0 +1,291 @@
+//! `stribeck live`: full-screen view of a device, the native twin or a log.
+//!
+//! ```text
+//! stribeck live                       the board
+//! stribeck live --from sim            no hardware: a simulated pendulum
+//! stribeck live --from run.mcap --speed 4
+//! ```
+//!
+//! Keys are listed with `?`. Recording (`r`) writes `live-<n>.mcap` into the current folder, the same log that `capture` writes.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use stribeck_core::wire::Ask;
+
+use super::from::FromArgs;
+use crate::exit::Exit;
+use crate::live::feed::{Feed, HISTORY_S};
+use crate::live::screen::{self, View};
+use crate::recorder::{Recorder, Wall};
+use crate::session::Session;
+use crate::source::pump::{Packet, Pump};
+
+/// Redraw at this rate.
+const FRAME: Duration = Duration::from_millis(50);
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  stribeck live --from sim                 a simulated pendulum, in real time
+  stribeck live --from run.mcap --speed 4  play a log four times as fast
+  stribeck live                            the board
+
+Keys: a arm · s stop · z zero · r record · space pause · + - zoom · ? help · q quit")]
+pub struct Args {
+    #[command(flatten)]
+    pub from: FromArgs,
+    /// Speed at which a log is played, 1 = as it happened
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
+    pub speed: f64,
+    /// Seconds shown at the start
+    #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
+    pub span: f64,
+    /// Folder for recordings
+    #[arg(long, default_value = ".", value_name = "FOLDER")]
+    pub record_to: PathBuf,
+}
+
+pub fn run(args: Args) -> anyhow::Result<Exit> {
+    if !(args.speed > 0.0 && args.speed.is_finite()) {
+        bail!("--speed {} is not a positive number", args.speed);
+    }
+    if !std::io::stdout().is_terminal() {
+        bail!(
+            "live draws on a terminal, and standard output is none; use `stribeck capture` in scripts"
+        );
+    }
+    let pump = Pump::start(args.from.open()?);
+    let mut live = Live::new(pump, &args);
+    live.ask(Ask::Hello);
+    let mut terminal = ratatui::init();
+    let result = live.run(&mut terminal);
+    ratatui::restore();
+    result?;
+    live.close()
+}
+
+type Recording = Recorder<std::io::BufWriter<std::fs::File>>;
+
+struct Live {
+    pump: Pump,
+    session: Session,
+    feed: Feed,
+    view: View,
+    recording: Option<Recording>,
+    folder: PathBuf,
+    /// Logs are played at this speed; `None`: bytes come when they come.
+    pace: Option<Pace>,
+    next_id: u16,
+}
+
+/// Keeps a log's time in step with the clock.
+struct Pace {
+    speed: f64,
+    /// Device seconds shown so far, since the beginning of the log.
+    shown_s: f64,
+    began_s: Option<f64>,
+}
+
+impl Live {
+    fn new(pump: Pump, args: &Args) -> Self {
+        let pace = (!pump.is_live()).then_some(Pace {
+            speed: args.speed,
+            shown_s: 0.0,
+            began_s: None,
+        });
+        let session = if pump.is_live() {
+            Session::live(true)
+        } else {
+            Session::log(true)
+        };
+        Live {
+            view: View {
+                span_s: args.span.clamp(0.5, HISTORY_S),
+                paused: false,
+                help: false,
+                recording: None,
+                source: pump.name().to_string(),
+                lost: false,
+            },
+            session,
+            feed: Feed::default(),
+            recording: None,
+            folder: args.record_to.clone(),
+            pace,
+            next_id: 1,
+            pump,
+        }
+    }
+
+    fn run(&mut self, terminal: &mut ratatui::DefaultTerminal) -> anyhow::Result<()> {
+        let mut last = Instant::now();
+        loop {
+            let deadline = Instant::now() + FRAME;
+            self.receive(deadline, last.elapsed().as_secs_f64())?;
+            last = Instant::now();
+            if !self.view.paused || self.view.help {
+                terminal.draw(|frame| screen::draw(frame, &self.feed, &self.view))?;
+            }
+            while event::poll(deadline.saturating_duration_since(Instant::now()))? {
+                if let Event::Key(key) = event::read()?
+                    && key.kind == KeyEventKind::Press
+                {
+                    let interrupt = key.code == KeyCode::Char('c')
+                        && key.modifiers.contains(KeyModifiers::CONTROL);
+                    if interrupt || key.code == KeyCode::Char('q') {
+                        return Ok(());
+                    }
+                    self.key(key.code)?;
+                    terminal.draw(|frame| screen::draw(frame, &self.feed, &self.view))?;
+                }
+            }
+        }
+    }
+
+    /// Take what has arrived until `deadline`; of a log, what `elapsed` seconds of the clock allow.
+    fn receive(&mut self, deadline: Instant, elapsed: f64) -> anyhow::Result<()> {
+        if let Some(pace) = &mut self.pace {
+            if self.view.paused {
+                return Ok(());
+            }
+            pace.shown_s += elapsed * pace.speed;
+        }
+        while Instant::now() < deadline {
+            if let Some(pace) = &mut self.pace
+                && let Some(began) = pace.began_s
+                && self.feed.now_s - began > pace.shown_s
+            {
+                return Ok(());
+            }
+            match self.pump.next(Duration::from_millis(5))? {
+                Packet::Bytes(bytes, _) => self.bytes(&bytes)?,
+                Packet::Lost(why) => {
+                    self.view.lost = true;
+                    self.feed.say(format!("connection lost: {why}"));
+                    self.session.unplugged(|h| -> anyhow::Result<()> {
+                        self.feed.take(&h);
+                        Ok(())
+                    })?;
+                    if let Some(recording) = &mut self.recording {
+                        recording.unplugged(|_| Ok(()))?;
+                    }
+                }
+                Packet::Opened(name) => {
+                    self.view.lost = false;
+                    self.feed.say(format!("connected: {name}"));
+                    self.ask(Ask::Hello);
+                }
+                Packet::End => {
+                    if self.pace.take().is_some() {
+                        self.feed.say("end of the log");
+                    }
+                    std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
+                }
+                Packet::Quiet => {
+                    if let Some(recording) = &mut self.recording {
+                        recording.idle()?;
+                    }
+                }
+            }
+            if let Some(pace) = &mut self.pace
+                && pace.began_s.is_none()
+                && self.feed.ticks > 0
+            {
+                pace.began_s = Some(self.feed.now_s);
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        let feed = &mut self.feed;
+        self.session.bytes(bytes, |h| -> anyhow::Result<()> {
+            feed.take(&h);
+            Ok(())
+        })?;
+        if let Some(recording) = &mut self.recording {
+            recording
+                .bytes(bytes, |_| Ok(()))
+                .context("the recording failed; what was written before is readable")?;
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, code: KeyCode) -> anyhow::Result<()> {
+        match code {
+            KeyCode::Char('a') => self.ask(Ask::Start),
+            KeyCode::Char('s') => self.ask(Ask::Stop),
+            KeyCode::Char('z') => self.ask(Ask::Zero),
+            KeyCode::Char('r') => self.record()?,
+            KeyCode::Char(' ') | KeyCode::Char('p') => self.view.paused = !self.view.paused,
+            KeyCode::Char('+') | KeyCode::Char('=') => {
+                self.view.span_s = (self.view.span_s / 2.0).max(0.5)
+            }
+            KeyCode::Char('-') => self.view.span_s = (self.view.span_s * 2.0).min(HISTORY_S),
+            KeyCode::Char('?') | KeyCode::Char('h') => self.view.help = !self.view.help,
+            KeyCode::Esc => self.view.help = false,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Send a command; the reply or refusal shows in the event list.
+    fn ask(&mut self, ask: Ask) {
+        if !self.pump.takes_commands() {
+            if !matches!(ask, Ask::Hello) {
+                self.feed.say("a log takes no commands");
+            }
+            return;
+        }
+        let sent = self.pump.send(crate::ask::frame(self.next_id, ask));
+        self.next_id = self.next_id.wrapping_add(1);
+        if let Err(e) = sent {
+            self.feed.say(format!("not sent: {e}"));
+        }
+    }
+
+    fn record(&mut self) -> anyhow::Result<()> {
+        if let Some(recording) = self.recording.take() {
+            let accounts = recording.finish(|_| Ok(()))?;
+            self.feed.say(format!(
+                "recorded {} ticks, {} lost",
+                accounts.ticks, accounts.losses.lost_ticks
+            ));
+            self.view.recording = None;
+            return Ok(());
+        }
+        let path = free_name(&self.folder);
+        self.recording = Some(Recorder::create(&path, Wall::Now)?);
+        self.view.recording = Some(path.display().to_string());
+        // A log begins with a Hello.
+        self.ask(Ask::Hello);
+        Ok(())
+    }
+
+    fn close(mut self) -> anyhow::Result<Exit> {
+        if self.recording.is_some() {
+            let path = self.view.recording.clone().unwrap_or_default();
+            self.record()?;
+            println!("{path}");
+        }
+        Ok(if self.feed.differing > 0 {
+            Exit::Differs
+        } else if self.feed.lost_ticks > 0 {
+            Exit::Loss
+        } else {
+            Exit::Success
+        })
+    }
+}
+
+/// The first `live-<n>.mcap` that does not exist: a recording never overwrites another.
+fn free_name(folder: &Path) -> PathBuf {
+    (1..)
+        .map(|n| folder.join(format!("live-{n}.mcap")))
+        .find(|p| !p.exists())
+        .unwrap_or_else(|| folder.join("live.mcap"))
+}

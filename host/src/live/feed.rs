@@ -1,0 +1,227 @@
+//! What the live view remembers: the last minutes of each curve, the latest of everything else.
+//!
+//! In: [`Happening`]s of a session. Out: fields the screen reads. Memory is bounded: a curve keeps at most
+//! [`HISTORY_S`] seconds at [`SAMPLES_HZ`], whatever the stream's rate, so an hour costs what a minute does.
+
+use std::collections::VecDeque;
+
+use stribeck_core::plant::JOINTS;
+use stribeck_core::run::Phase;
+use stribeck_core::wire::block::{Params, Record};
+use stribeck_core::wire::{Block, Event, Hello, Status, What};
+
+use crate::angles::Angles;
+use crate::check::Check;
+use crate::session::Happening;
+
+/// Longest time a curve shows [s].
+pub const HISTORY_S: f64 = 120.0;
+/// Points kept per second of a curve.
+pub const SAMPLES_HZ: f64 = 100.0;
+/// Lines of the event list.
+const EVENTS: usize = 6;
+
+/// One curve: (seconds since the device's reset, value), oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct Curve {
+    points: VecDeque<(f64, f64)>,
+}
+
+impl Curve {
+    /// Append, unless the last point is less than a sample ago; forget what is older than [`HISTORY_S`].
+    fn push(&mut self, t_s: f64, value: f64) {
+        if let Some(&(last, _)) = self.points.back() {
+            if t_s < last {
+                self.points.clear();
+            } else if t_s - last < 0.999 / SAMPLES_HZ {
+                return;
+            }
+        }
+        self.points.push_back((t_s, value));
+        while self.points.front().is_some_and(|p| t_s - p.0 > HISTORY_S) {
+            self.points.pop_front();
+        }
+    }
+
+    /// The points of the last `span_s` seconds before `now_s`, time relative to `now_s`.
+    pub fn window(&self, now_s: f64, span_s: f64) -> Vec<(f64, f64)> {
+        let from = self.points.partition_point(|p| p.0 < now_s - span_s);
+        self.points
+            .range(from..)
+            .map(|p| (p.0 - now_s, p.1))
+            .collect()
+    }
+
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+}
+
+/// Everything the screen shows.
+#[derive(Default)]
+pub struct Feed {
+    /// Measured angles [deg], from counts.
+    pub angle: [Curve; JOINTS],
+    /// EKF velocities [rad/s].
+    pub velocity: [Curve; JOINTS],
+    /// UAS velocity error |e| [rad/s] and gain k.
+    pub error: Curve,
+    pub gain: Curve,
+    pub params: Option<Params>,
+    pub status: Option<Status>,
+    /// Device, build and board of the last Hello.
+    pub device: String,
+    pub dof: usize,
+    pub phase: Phase,
+    /// Time of the last block [s since the device's reset].
+    pub now_s: f64,
+    pub ticks: u64,
+    pub lost_ticks: u64,
+    /// Blocks whose digest was compared, and those that differ.
+    pub compared: u64,
+    pub differing: u64,
+    pub events: VecDeque<String>,
+    angles: Option<Angles>,
+    degrees_per_count: [f64; JOINTS],
+    tick_hz: f64,
+}
+
+impl Feed {
+    pub fn take(&mut self, happening: &Happening<'_>) {
+        match happening {
+            Happening::Hello { hello, begins } => self.hello(hello, *begins),
+            Happening::Block { block, check } => self.block(block, check),
+            Happening::Gap(gap) => {
+                self.lost_ticks += gap.ticks();
+                let text = format!("{} ticks lost", gap.ticks());
+                self.event(self.now_s, text);
+            }
+            Happening::Status(status) => self.status = Some((*status).clone()),
+            Happening::Event(event) => self.happened(event),
+            Happening::Reply(reply) => {
+                if let Some(refusal) = &reply.refusal {
+                    self.event(self.seconds(reply.tick), format!("refused: {refusal}"));
+                }
+            }
+            Happening::Bytes { .. } | Happening::Pattern(_) => {}
+        }
+    }
+
+    /// A line of the view's own (recording, connection).
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.event(self.now_s, text.into());
+    }
+
+    fn seconds(&self, tick: u64) -> f64 {
+        tick as f64 / self.tick_hz.max(1.0)
+    }
+
+    fn hello(&mut self, hello: &Hello, begins: bool) {
+        self.tick_hz = f64::from(hello.tick_hz);
+        self.device = format!("{} · {}", hello.board, hello.build);
+        self.phase = hello.phase;
+        let Ok(config) = hello.config() else {
+            self.say("this device's configuration cannot be read by this build");
+            return;
+        };
+        self.dof = config.plant.dof();
+        self.degrees_per_count = config.encoders.map(|e| 360.0 / f64::from(e.counts_per_rev));
+        match &mut self.angles {
+            Some(angles) if !begins => angles.set_config(&config, hello.config_since),
+            angles => *angles = Some(Angles::new(&config)),
+        }
+        if !hello.last_fault.is_empty() && begins {
+            self.event(
+                self.seconds(hello.uptime_ticks),
+                format!("before the reset: {}", hello.last_fault),
+            );
+        }
+    }
+
+    fn block(&mut self, block: &Block, check: &Check) {
+        self.ticks += u64::from(block.ticks);
+        self.now_s = self.seconds(block.end_tick());
+        self.phase = block.phase;
+        match check {
+            Check::Equal => self.compared += 1,
+            Check::Differs => {
+                self.compared += 1;
+                self.differing += 1;
+            }
+            _ => {}
+        }
+        let hz = self.tick_hz.max(1.0);
+        if let Some(angles) = &mut self.angles {
+            let (curves, scale) = (&mut self.angle, self.degrees_per_count);
+            angles.block(block, |c| {
+                for joint in 0..JOINTS {
+                    curves[joint].push(
+                        c.tick as f64 / hz,
+                        f64::from(c.counts[joint]) * scale[joint],
+                    );
+                }
+            });
+        }
+        for (tick, record) in block.records() {
+            let t = tick as f64 / hz;
+            match record {
+                Record::States(states) => {
+                    for (curve, w) in self.velocity.iter_mut().zip(states.ekf_w) {
+                        curve.push(t, f64::from(w));
+                    }
+                }
+                Record::Params(params) => {
+                    self.error.push(t, f64::from(params.error));
+                    self.gain.push(t, f64::from(params.k));
+                    self.params = Some(params);
+                }
+            }
+        }
+    }
+
+    fn happened(&mut self, event: &Event) {
+        if let What::Run { to, .. } = event.what {
+            self.phase = to;
+        }
+        self.event(self.seconds(event.tick), crate::describe::event(event));
+    }
+
+    fn event(&mut self, t_s: f64, text: String) {
+        if self.events.len() == EVENTS {
+            self.events.pop_front();
+        }
+        self.events.push_back(format!("{t_s:9.3} s  {text}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_hour_of_full_rate_samples_stays_bounded() {
+        let mut curve = Curve::default();
+        for i in 0..3_600_000u64 {
+            curve.push(i as f64 * 1e-3, 1.0);
+        }
+        assert!(
+            curve.len() as f64 <= HISTORY_S * SAMPLES_HZ + 2.0,
+            "{}",
+            curve.len()
+        );
+        let window = curve.window(3600.0, 10.0);
+        assert!(window.iter().all(|p| (-10.0..=0.0).contains(&p.0)) && window.len() > 900);
+    }
+
+    #[test]
+    fn a_reset_of_the_device_starts_the_curve_again() {
+        let mut curve = Curve::default();
+        curve.push(50.0, 1.0);
+        curve.push(0.1, 2.0);
+        assert_eq!(curve.window(0.1, 10.0), [(0.0, 2.0)]);
+    }
+}
