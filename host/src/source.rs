@@ -6,6 +6,7 @@
 //! makes the kernel's small buffers overflow.
 
 pub mod file;
+pub mod operator;
 pub mod port;
 pub mod pump;
 pub mod twin;

@@ -110,6 +110,17 @@ impl SimArgs {
 }
 
 impl FromArgs {
+    /// Open the source for someone who watches: a simulated pendulum is held until the device is armed.
+    pub fn open_attended(&self) -> Result<Box<dyn Source>> {
+        match self.from.parse()? {
+            source::From::Sim => {
+                let start = self.sim.scenario()?.start;
+                Ok(Box::new(self.sim.twin(None, true)?.with_operator(start)))
+            }
+            _ => self.open(),
+        }
+    }
+
     /// Open the source; a simulated one keeps real time.
     pub fn open(&self) -> Result<Box<dyn Source>> {
         Ok(match self.from.parse()? {

@@ -58,7 +58,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
             "live draws on a terminal, and standard output is none; use `stribeck capture` in scripts"
         );
     }
-    let pump = Pump::start(args.from.open()?);
+    let pump = Pump::start(args.from.open_attended()?);
     let mut live = Live::new(pump, &args);
     live.ask(Ask::Hello);
     let mut terminal = ratatui::init();

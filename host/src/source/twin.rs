@@ -11,6 +11,7 @@ use stribeck_core::plant::JOINTS;
 use stribeck_core::sim::Bench;
 use stribeck_core::wire::{Ask, ConfigOrigin, Kind, MAX_FRAME, ResetCause};
 
+use super::operator::Operator;
 use super::{Arrival, Source};
 use crate::ask;
 use crate::error::Result;
@@ -32,6 +33,8 @@ pub struct Twin {
     started: Option<Instant>,
     finished: bool,
     faults: Faults,
+    /// The hand at the bench, where a person watches.
+    operator: Option<Operator>,
     frame: Box<[u8; MAX_FRAME]>,
 }
 
@@ -57,8 +60,15 @@ impl Twin {
             started: paced.then(Instant::now),
             finished: false,
             faults: Faults::new(&scenario.faults, config.tick_hz),
+            operator: None,
             frame: Box::new([0; MAX_FRAME]),
         }
+    }
+
+    /// With a hand that lifts the pendulum to `start` [rad] and lets go when the device is armed, again and again.
+    pub fn with_operator(mut self, start: [f64; JOINTS]) -> Self {
+        self.operator = Some(Operator::new(start, self.tick_hz, &mut self.bench));
+        self
     }
 
     /// The true pendulum, for whoever may know it.
@@ -67,6 +77,9 @@ impl Twin {
     }
 
     fn tick(&mut self) {
+        if let Some(operator) = &mut self.operator {
+            operator.tick(self.now, self.device.engine().phase(), &mut self.bench);
+        }
         let input = self.faults.tick(self.now, &mut self.bench);
         self.now += 1 + u64::from(input.missed);
         self.device.tick_with(input);
