@@ -2,8 +2,9 @@
 //!
 //! A slow or absent host never delays a tick: this task lags behind instead. While a host is connected
 //! but does not read, the oldest blocks are discarded and counted and the sequence numbers show the
-//! gap; frames are never cut, because an uncollected packet is offered again with the same bytes. While
-//! no host is connected blocks are discarded as they come (and counted, once there has been a host).
+//! gap; frames are never cut, because an uncollected packet is offered again with the same bytes (only
+//! closing the port in the middle of a frame cuts it). While no host is connected blocks are discarded
+//! as they come, and counted once there has been a host.
 
 use core::cell::{Cell, RefCell};
 
@@ -12,7 +13,7 @@ use embassy_futures::join::join3;
 use embassy_time::{Duration, Instant, Timer};
 use embassy_usb::class::cdc_acm::Receiver;
 use stribeck_core::config::{Blob, Config};
-use stribeck_core::device::{Action, Link, Note, ThreadEnd};
+use stribeck_core::device::{Action, Link, Note, Request, ThreadEnd};
 use stribeck_core::wire::{Health, MAX_FRAME, What};
 
 use crate::board::CPU_HZ;
@@ -36,6 +37,8 @@ pub struct Stream {
     to_store: Cell<Option<Config>>,
     reset_at: Cell<Option<Instant>>,
     had_host: Cell<bool>,
+    /// Blocks were discarded that the host should have had.
+    gap: Cell<bool>,
     queue_high: Cell<u8>,
     write_timeouts: Cell<u32>,
 }
@@ -49,6 +52,7 @@ impl Stream {
             to_store: Cell::new(None),
             reset_at: Cell::new(None),
             had_host: Cell::new(false),
+            gap: Cell::new(false),
             queue_high: Cell::new(0),
             write_timeouts: Cell::new(0),
         }
@@ -67,19 +71,25 @@ impl Stream {
     async fn send(&self, port: &mut Port) {
         let mut frame = [0; MAX_FRAME];
         loop {
-            while !port.is_open() {
+            // At least once, so that a port that opens and closes cannot starve the other tasks.
+            loop {
                 self.housekeeping(0);
                 Timer::after(POLL).await;
+                if port.is_open() {
+                    break;
+                }
             }
             port.forget_armed();
             let greeting = self.link.borrow_mut().connected();
             self.end.borrow_mut().request(greeting);
             self.had_host.set(true);
+            self.gap.set(false);
             defmt::info!("usb: host connected");
             // A lone delimiter: whatever the host read before is not part of the first frame.
             frame[0] = 0;
             let mut length = 1;
             while self.send_frame(port, &frame[..length]).await {
+                self.help_replay();
                 length = self.next_frame(&mut frame);
                 while length == 0 && port.is_open() {
                     Timer::after(POLL).await;
@@ -104,6 +114,15 @@ impl Stream {
                 .with_block(|block| link.block(block, frame))
                 .unwrap_or(0),
             length => length,
+        }
+    }
+
+    /// After a gap, as soon as the host has caught up, let the next block carry a snapshot: a replay
+    /// continues there.
+    fn help_replay(&self) {
+        let mut end = self.end.borrow_mut();
+        if self.gap.get() && end.waiting() == 0 {
+            self.gap.set(!end.request(Request::Snapshot));
         }
     }
 
@@ -186,7 +205,8 @@ impl Stream {
         let waiting = self.end.borrow().waiting() as u8;
         self.queue_high.set(self.queue_high.get().max(waiting));
         let discarded = self.end.borrow_mut().make_room(keep_blocks);
-        if self.had_host.get() {
+        if discarded > 0 && self.had_host.get() {
+            self.gap.set(true);
             self.link.borrow_mut().discarded(discarded);
         }
         self.timing.borrow_mut().collect();

@@ -110,6 +110,8 @@ impl Port {
         match with_timeout(WRITE_LIMIT, self.sender.write_packet(packet)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(EndpointError::Disabled | EndpointError::BufferOverflow)) => {
+                // The bus was reset; its end, and a new configuration, are still to come.
+                CONFIGURED.store(false, Relaxed);
                 Err(NotSent::Closed)
             }
             Err(_) if self.is_open() => Err(NotSent::Waiting),
