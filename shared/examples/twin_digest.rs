@@ -15,10 +15,16 @@ fn main() {
     let ticks = std::env::args()
         .nth(1)
         .map_or(30_000, |n| n.parse().expect("a number of ticks"));
-    for (name, config, bench) in cases() {
+    print!("{}", report(ticks));
+}
+
+/// One line per case.
+pub fn report(ticks: u32) -> String {
+    let line = |(name, config, bench): (&str, Config, Bench)| {
         let (blocks, digest) = run(&config, bench, ticks);
-        println!("{name:<10} {ticks:>8} ticks {blocks:>6} blocks {digest:08x}");
-    }
+        format!("{name:<10} {ticks:>8} ticks {blocks:>6} blocks {digest:08x}\n")
+    };
+    cases().into_iter().map(line).collect()
 }
 
 fn cases() -> Vec<(&'static str, Config, Bench)> {

@@ -6,8 +6,14 @@
 use std::path::Path;
 use std::process::Command;
 
+use stribeck_core::wire::NUMERICS;
+
+#[path = "../examples/twin_digest.rs"]
+#[allow(dead_code)] // its main
+mod twin_digest;
+
 /// 3 s of every case: start-up, all stages of the EKF.
-const TICKS: &str = "30000";
+const TICKS: u32 = 30_000;
 
 fn digests(level: &str, flags: &[&str]) -> String {
     let mut cargo = Command::new(env!("CARGO"));
@@ -27,7 +33,7 @@ fn digests(level: &str, flags: &[&str]) -> String {
     }
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bits");
     cargo.arg("--target-dir").arg(target);
-    cargo.args(["--", TICKS]);
+    cargo.args(["--", &TICKS.to_string()]);
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     cargo.env("RUSTFLAGS", flags.join(" "));
     let output = cargo.output().expect("cargo runs");
@@ -58,4 +64,22 @@ fn digests_do_not_depend_on_the_optimisation() {
             "opt-level {level}"
         );
     }
+}
+
+/// Logs are replayed bit for bit, so whoever changes the bits must say so.
+#[test]
+fn changed_bits_need_another_numerics_version() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/digests.txt");
+    let found = format!("numerics {NUMERICS}\n{}", twin_digest::report(TICKS));
+    if std::env::var_os("STRIBECK_BLESS").is_some() {
+        std::fs::write(&file, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        found == expected,
+        "the observers, the block layout or the default configuration changed what the device sends.\n\
+         Logs of released versions would no longer replay: raise wire::NUMERICS, then\n\
+         STRIBECK_BLESS=1 cargo test --release -p stribeck-core --test bits changed\n\
+         expected:\n{expected}found:\n{found}"
+    );
 }

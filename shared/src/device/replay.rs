@@ -102,8 +102,8 @@ impl Replay {
                 first_tick: block.first_tick,
             });
         }
-        let follows =
-            block.seq == self.next_seq && block.first_tick == self.next_tick + block.skipped as u64;
+        let follows = block.seq == self.next_seq
+            && block.first_tick == self.next_tick.wrapping_add(block.skipped as u64);
         self.next_seq = block.seq.wrapping_add(1);
         self.next_tick = block.end_tick();
         if !follows {
@@ -119,7 +119,8 @@ impl Replay {
 
         let mut digest = Digest::START;
         let mut rest = block.record_bytes();
-        for (tick, counts) in (block.first_tick..).zip(block.counts()) {
+        for (i, counts) in (0..).zip(block.counts()) {
+            let tick = block.first_tick.wrapping_add(i);
             observers.step(tick, counts);
             digest.state(&observers.state);
             if due(tick, block.state_every) {

@@ -125,7 +125,7 @@ impl Block {
 
     /// Number of the tick after the last one.
     pub fn end_tick(&self) -> u64 {
-        self.first_tick + self.ticks as u64
+        self.first_tick.wrapping_add(self.ticks as u64)
     }
 
     /// Raw counter values, one pair per tick. Ends early only if the block is inconsistent ([`Block::is_consistent`]).

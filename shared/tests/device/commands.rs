@@ -3,7 +3,7 @@
 use stribeck_core::config::{Blob, Config, Stream};
 use stribeck_core::device::{Action, Identity, Link, Note, Request};
 use stribeck_core::run::Phase;
-use stribeck_core::sim::Bench;
+use stribeck_core::sim::{Bench, Rng};
 use stribeck_core::wire::{
     Ask, Body, Command, ConfigOrigin, Decoder, Frame, MAX_FRAME, Raw, Refusal, SCHEMA_HASH, What,
     encode,
@@ -277,6 +277,52 @@ fn an_unknown_command_is_answered_with_its_id() {
         (reply.id, &reply.refusal),
         (300, &Some(Refusal::NotUnderstood))
     );
+}
+
+/// A command frame with any body and a right CRC.
+struct Any(Vec<u8>);
+
+impl serde::Serialize for Any {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeTuple;
+        let mut tuple = s.serialize_tuple(self.0.len())?;
+        self.0.iter().try_for_each(|b| tuple.serialize_element(b))?;
+        tuple.end()
+    }
+}
+
+impl Body for Any {
+    const KIND: stribeck_core::wire::Kind = stribeck_core::wire::Kind::Command;
+    const REV: u8 = 1;
+}
+
+#[test]
+fn whole_frames_of_nonsense_do_no_harm() {
+    let mut host = idle();
+    host.bench.hold([0.0, 1.0], u32::MAX);
+    let mut rng = Rng::new(31);
+    let mut buf = [0; MAX_FRAME];
+    for round in 0..5000 {
+        let len = rng.bits() as usize % if round % 10 == 0 { 600 } else { 12 };
+        let body: Vec<u8> = (0..len)
+            .map(|i| match i {
+                // Mostly a known command with nonsense behind it.
+                2 => rng.bits() as u8 % 10,
+                _ => rng.bits() as u8,
+            })
+            .collect();
+        let n = encode(&Any(body), &mut buf).unwrap();
+        host.device.command(&buf[..n]);
+        if round % 7 == 0 {
+            host.run(1);
+        }
+    }
+    host.run(100);
+    host.heard.replies.clear();
+    let phase = host.device.engine().phase();
+    assert!(matches!(phase, Phase::Idle | Phase::Armed), "{phase:?}");
+    assert_eq!(*host.device.link().config(), Config::default());
+    assert_eq!(host.ask(Ask::Hello).refusal, None);
 }
 
 /// The thread side alone, as firmware uses it.

@@ -3,7 +3,7 @@
 use stribeck_core::config::{Blob, Config};
 use stribeck_core::device::{Followed, Input, Mismatch, Observers, Replay};
 use stribeck_core::run::Phase;
-use stribeck_core::sim::Bench;
+use stribeck_core::sim::{Bench, Rng};
 use stribeck_core::wire::{Ask, Block, Bytes};
 
 use crate::host::Host;
@@ -202,4 +202,44 @@ fn a_snapshot_of_another_build_is_refused() {
             known: words as usize
         })
     );
+}
+
+#[test]
+fn blocks_that_make_no_sense_are_refused_without_a_panic() {
+    let mut host = Host::reference();
+    host.run(3000);
+    let mut rng = Rng::new(21);
+    let (mut refused, mut odd) = (0, 0);
+    for round in 0..20_000 {
+        let mut block = host.heard.blocks[round % host.heard.blocks.len()].clone();
+        let wild = rng.bits() >> (rng.bits() % 64);
+        match rng.bits() % 9 {
+            0 => block.first_tick = wild,
+            1 => block.first_tick = u64::MAX - wild % 128,
+            2 => block.ticks = wild as u16,
+            3 => block.snapshot_words = wild as u16,
+            4 => block.state_every = wild as u16,
+            5 => block.param_every = wild as u16,
+            6 => block.skipped = wild as u32,
+            7 => {
+                let n = wild as usize % (block.counts.len() + 1);
+                block.counts = Bytes::copy_from(&block.counts[..n]).unwrap();
+            }
+            _ => {
+                let n = wild as usize % (block.data.len() + 1);
+                block.data = Bytes::copy_from(&block.data[..n]).unwrap();
+            }
+        }
+        let _ = (
+            block.end_tick(),
+            block.counts().count(),
+            block.records().count(),
+        );
+        let _ = block.snapshot().map(Iterator::count);
+        let mut replay = Replay::new(host.device.link().config());
+        odd += !block.is_consistent() as u32;
+        refused += replay.block(&block).is_err() as u32;
+    }
+    println!("{odd} inconsistent, {refused} refused");
+    assert!(odd > 5000 && refused >= odd);
 }
