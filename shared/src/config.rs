@@ -131,8 +131,11 @@ impl Config {
         }
         check("tick_hz", self.tick_hz as f32, 100.0, 20_000.0)?;
         self.plant.validate()?;
-        for encoder in &self.encoders {
-            encoder.validate()?;
+        for (joint, encoder) in self.encoders.iter().enumerate() {
+            encoder.validate().map_err(|e| OutOfRange {
+                field: encoder_field(joint, e.field),
+                ..e
+            })?;
         }
         self.tracker.validate()?;
         self.uas.validate()?;
@@ -172,6 +175,20 @@ impl Config {
     pub fn dt_s(&self) -> f32 {
         1.0 / self.tick_hz as f32
     }
+}
+
+/// Which of the two encoders an error is about.
+fn encoder_field(joint: usize, field: &'static str) -> &'static str {
+    macro_rules! fields {
+        ($($name:literal)+) => {
+            match (joint, field) {
+                $((0, concat!("encoder.", $name)) => concat!("encoders[0].", $name),
+                (1, concat!("encoder.", $name)) => concat!("encoders[1].", $name),)+
+                _ => field,
+            }
+        };
+    }
+    fields!("counter_bits" "counts_per_rev" "max_jump" "max_acceleration" "stuck_travel")
 }
 
 impl Stream {

@@ -73,11 +73,11 @@ fn bad_values_are_named() {
     assert_eq!(refused(|c| c.tick_hz = 0), "tick_hz");
     assert_eq!(
         refused(|c| c.encoders[1].counter_bits = 8),
-        "encoder.counter_bits"
+        "encoders[1].counter_bits"
     );
     assert_eq!(
         refused(|c| c.encoders[0].counts_per_rev = 0),
-        "encoder.counts_per_rev"
+        "encoders[0].counts_per_rev"
     );
     assert_eq!(
         refused(|c| c.tracker.bandwidth_hz = f32::NAN),
