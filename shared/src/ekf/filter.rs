@@ -112,6 +112,7 @@ impl<S: Scalar> Ekf<S> {
             && s.q[1].is_finite()
             && s.w[0].is_finite()
             && s.w[1].is_finite()
+            && s.p.iter().all(|p| p.is_finite())
             && s.cov.is_sound::<N>()
     }
 

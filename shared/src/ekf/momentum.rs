@@ -14,7 +14,7 @@ use super::Ekf;
 use crate::plant::{JOINTS, Terms};
 use crate::scalar::Scalar;
 
-/// Ticks of stage A that the balance ignores while the velocity settles, in windows.
+/// Windows left out at the start, while the velocity settles.
 const SETTLE_WINDOWS: u32 = 4;
 
 /// Sums of the running window and of the normal equations.
