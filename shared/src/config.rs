@@ -5,7 +5,8 @@
 //! refused with the field, its value and the allowed range; a refused one changes nothing.
 //!
 //! Stored and sent as a [`Blob`]: postcard of [`Config`], whose first field is its version. A blob of another
-//! version is refused by name, never misread.
+//! version is refused by name, never misread. Whoever changes a field raises [`VERSION`] and keeps the old layout as a
+//! struct of its own with `From`, read by [`Blob::open`]: old logs and stored configurations stay readable.
 
 use core::fmt;
 
