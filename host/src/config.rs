@@ -4,6 +4,8 @@
 //! out of range are refused with their path. Numbers are the device's f32: writing a configuration and reading it back
 //! gives the same bits.
 
+mod units;
+
 use std::path::Path;
 
 use stribeck_core::config::Config;
@@ -16,8 +18,9 @@ use crate::error::{Error, Result};
 pub fn to_toml(config: &Config) -> Result<String> {
     let mut table = table(config)?;
     shorten(&mut table);
-    toml::to_string(&table)
-        .map_err(|e| invalid(format!("the configuration cannot be written: {e}")))
+    let text = toml::to_string(&table)
+        .map_err(|e| invalid(format!("the configuration cannot be written: {e}")))?;
+    Ok(units::comment(&text))
 }
 
 /// Read a file, complete it with the defaults, and check it.

@@ -3,10 +3,17 @@
 use std::io::Cursor;
 use std::path::Path;
 
+use stribeck::ask;
 use stribeck::log::Topic;
 use stribeck::log::damage::Damage;
 use stribeck::log::read::LogReader;
 use stribeck::log::write::{LogWriter, Stamp};
+use stribeck::recorder::{Recorder, Wall};
+use stribeck::simulation::Scenario;
+use stribeck::source::twin::Twin;
+use stribeck::source::{Arrival, Source};
+use stribeck_core::config::Config;
+use stribeck_core::wire::Ask;
 
 /// A log of `n` frames of different lengths in chunks of four, and where in the file each frame ends.
 fn sample(n: u32) -> (Vec<u8>, Vec<(Vec<u8>, usize)>) {
@@ -156,4 +163,52 @@ fn the_official_reader_accepts_the_file() {
         .filter(|m| m.channel.message_encoding == "stribeck-wire")
         .count();
     assert_eq!(blocks, frames.len());
+}
+
+/// Two seconds of a simulated run, as recorded.
+fn two_seconds() -> Vec<u8> {
+    let mut file = Vec::new();
+    let log = LogWriter::new(&mut file, Path::new("run.mcap")).unwrap();
+    let mut recorder = Recorder::new(log, Wall::Epoch);
+    let mut twin = Twin::new(&Config::default(), &Scenario::default(), Some(2.0), false);
+    twin.write(&ask::frame(1, Ask::Start)).unwrap();
+    let mut bytes = Vec::new();
+    while twin.read(&mut bytes).unwrap() != Arrival::End {
+        recorder.bytes(&bytes, |_| Ok(())).unwrap();
+        bytes.clear();
+    }
+    recorder.finish(|_| Ok(())).unwrap();
+    file
+}
+
+#[test]
+fn two_seconds_cut_at_every_byte_recover_every_whole_block() {
+    let file = two_seconds();
+    let (blocks, damage) = read(&file);
+    assert_eq!(damage, []);
+    assert!(blocks.len() >= 200);
+    // Where in the file each block ends, in order.
+    let mut from = 0;
+    let ends: Vec<usize> = blocks
+        .iter()
+        .map(|block| {
+            let rest = &file[from..];
+            let at = rest.windows(block.len()).position(|w| w == block).unwrap();
+            from += at + block.len();
+            from
+        })
+        .collect();
+    let check = |cuts: std::ops::Range<usize>| {
+        for cut in cuts {
+            let (found, _) = read(&file[..cut]);
+            let whole = ends.partition_point(|end| *end <= cut);
+            assert_eq!(found.len(), whole, "cut at byte {cut}");
+            assert_eq!(found.last(), blocks[..whole].last(), "cut at byte {cut}");
+        }
+    };
+    let half = file.len() / 2;
+    std::thread::scope(|scope| {
+        scope.spawn(|| check(1..half));
+        scope.spawn(|| check(half..file.len()));
+    });
 }

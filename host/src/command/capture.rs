@@ -122,12 +122,18 @@ impl Display {
         }
     }
 
+    /// Events as lines, the rest as one line that changes.
     pub fn show(&mut self, p: Progress<'_, BufWriter<File>>) {
         if let Some(event) = p.event {
             let line = format!("tick {} {}", event.tick, describe::event(event));
             self.bar.suspend(|| eprintln!("{line}"));
             return;
         }
+        self.show_quietly(p);
+    }
+
+    /// Only the line that changes.
+    pub fn show_quietly(&mut self, p: Progress<'_, BufWriter<File>>) {
         let now = Instant::now();
         if now < self.next {
             return;

@@ -46,11 +46,12 @@ pub struct Args {
 }
 
 /// What a replay found.
-struct Found {
-    verdict: Verdict,
+pub struct Found {
+    pub verdict: Verdict,
     ticks: u64,
     seconds: f64,
-    speed: f64,
+    /// Times real time.
+    pub speed: f64,
     damage: Vec<Damage>,
     lost_ticks: u64,
     device: Option<Params>,
@@ -100,7 +101,8 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     })
 }
 
-fn replay(path: &Path, from_tick: Option<u64>, overrides: &[String]) -> Result<Found> {
+/// Replay a log from a tick on, and with overrides beside it.
+pub fn replay(path: &Path, from_tick: Option<u64>, overrides: &[String]) -> Result<Found> {
     let mut log = LogReader::open(path)?;
     let mut session = Session::log(true);
     let mut skip = Skip::new(from_tick);

@@ -20,6 +20,8 @@ use crate::error::{Error, Result};
 const LARGEST: u64 = 256 << 20;
 /// Step of the search for the next chunk after damage [bytes].
 const WINDOW: usize = 1 << 16;
+/// Read at least this much at once [bytes].
+const AHEAD: usize = 1 << 17;
 
 /// One message of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,9 @@ pub struct LogReader<R> {
     damage: Vec<Damage>,
     closed: bool,
     done: bool,
+    /// Bytes read ahead of need, and where in the file they begin.
+    ahead: Vec<u8>,
+    ahead_at: u64,
 }
 
 impl LogReader<File> {
@@ -105,6 +110,8 @@ impl<R: Read + Seek> LogReader<R> {
             damage: Vec::new(),
             closed: false,
             done: false,
+            ahead: Vec::new(),
+            ahead_at: 0,
         })
     }
 
@@ -342,12 +349,19 @@ impl<R: Read + Seek> LogReader<R> {
 
     /// Up to `len` bytes from `at`; fewer at the end of the file.
     fn peek(&mut self, at: u64, len: usize) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(len.min((self.size.saturating_sub(at)) as usize));
+        let len = len.min(self.size.saturating_sub(at) as usize);
+        let begin = at.wrapping_sub(self.ahead_at) as usize;
+        if let Some(bytes) = self.ahead.get(begin..).and_then(|rest| rest.get(..len)) {
+            return Ok(bytes.to_vec());
+        }
+        self.ahead.clear();
+        self.ahead_at = at;
         self.input.seek(SeekFrom::Start(at))?;
+        let wanted = len.max(AHEAD) as u64;
         self.input
             .by_ref()
-            .take(len as u64)
-            .read_to_end(&mut bytes)?;
-        Ok(bytes)
+            .take(wanted)
+            .read_to_end(&mut self.ahead)?;
+        Ok(self.ahead[..len.min(self.ahead.len())].to_vec())
     }
 }
