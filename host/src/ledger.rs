@@ -16,11 +16,13 @@ const WINDOW: usize = 16;
 /// Places remembered of each sort; all are counted.
 const PLACES: usize = 10_000;
 
-/// Ticks that are missing: `from` to `to`, both included.
+/// Blocks that are missing, and their ticks: `from` to `to`, both included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     pub from: u64,
     pub to: u64,
+    /// How many ticks: 0 if only blocks without ticks are missing (two orders in a row).
+    pub lost: u64,
     /// First missing sequence number, and how many are missing.
     pub seq: u32,
     pub blocks: u32,
@@ -31,8 +33,9 @@ pub struct Gap {
 }
 
 impl Gap {
+    /// How many ticks are missing.
     pub fn ticks(&self) -> u64 {
-        self.to + 1 - self.from
+        self.lost
     }
 }
 
@@ -190,7 +193,8 @@ impl Ledger {
         let end = next.first_tick.saturating_sub(u64::from(next.skipped));
         let gap = Gap {
             from: self.end_tick,
-            to: end.max(self.end_tick + 1) - 1,
+            to: end.saturating_sub(1),
+            lost: end.saturating_sub(self.end_tick),
             seq: expected,
             blocks,
             damaged: std::mem::take(&mut self.damaged),

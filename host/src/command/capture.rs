@@ -22,11 +22,11 @@ use crate::recorder::{Recorder, Wall};
 #[command(after_help = "\
 Example, without hardware:
   $ stribeck capture --from sim --arm --seconds 5 -o run.mcap
-  tick 4 idle → armed (ordered by the host)
-  tick 5230 armed → swinging (the links moved), started at 0.00°, 120.00°
-  recorded 5.00 s (50,000 ticks) from sim (native twin) to run.mcap
-  0.34 MB in the log (4.07 MB/min), 41.5 kB/s on the wire, 1 segment(s)
-  compared 50,000 ticks, 5 snapshots: 0 differing bits in 0 blocks
+  tick 121 idle → armed (ordered by the host)
+  tick 5406 armed → swinging (the links moved), started at 0.01°, 119.97°
+  recorded 5.01 s (50,106 ticks) from sim (native twin) to run.mcap
+  0.37 MB in the log (4.43 MB/min), 41.0 kB/s on the wire, 1 segment(s)
+  compared 50,106 ticks, 6 snapshots: 0 differing bits in 0 blocks
   lost nothing
 
 Stop with Ctrl-C: the log is closed properly. If the board is unplugged the capture goes on as a

@@ -14,12 +14,13 @@ use crate::survey::{Overview, survey};
 #[command(after_help = "\
 Example:
   $ stribeck info run.mcap
-  run.mcap: 35.00 s, 350,000 ticks at 10000 Hz, 1 segment(s), 2.41 MB, closed
+  run.mcap: 35.00 s, 350,000 ticks at 10000 Hz, 1 segment(s), 2.42 MB, closed
   device twin, firmware stribeck 0.1.0, numerics 1, protocol 1
   compared 350,000 ticks, 35 snapshots: 0 differing bits in 0 blocks
   nothing lost
   tick 0 idle → armed (ordered by the host)
-  tick 5230 armed → swinging (the links moved), started at 0.00°, 120.00°
+  tick 5395 armed → swinging (the links moved), started at 0.00°, 120.00°
+  tick 330271 swinging → at rest (the links stopped)
 
 A log that was killed or cut is read as far as it is whole; the exit code is then 3.")]
 pub struct Args {
