@@ -174,7 +174,8 @@ impl Talk {
 
     /// Ask for what is still missing.
     fn speak(&mut self, pump: &Pump) -> Result<()> {
-        if !self.connected || !pump.takes_commands() {
+        // A source that does not wait for us would hear the question at a random tick.
+        if !self.connected || !pump.takes_commands() || !pump.is_live() {
             return Ok(());
         }
         if !self.introduced && self.asked.is_none_or(|at| at.elapsed() > ASK_AGAIN) {

@@ -62,7 +62,7 @@ pub fn of(topic: Topic) -> Option<String> {
     let properties: Vec<String> = fields
         .iter()
         .map(|(name, kind, what)| {
-            let kind = kind.trim_end_matches('}');
+            let kind = kind.strip_suffix('}').unwrap_or(kind);
             format!(r#""{name}":{kind},"description":"{what}"}}"#)
         })
         .collect();
