@@ -23,12 +23,15 @@ use stribeck_core::wire::Frame;
 pub struct Terminal {
     master: PtyMaster,
     _slave: File,
+    /// What the terminal had no room for yet. A terminal holds about 12 kB (0.3 s of stream), a USB port of Linux 64 kB: this is the
+    /// difference.
+    backlog: Vec<u8>,
     pub path: PathBuf,
 }
 
 impl Terminal {
     pub fn open() -> Terminal {
-        let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY).unwrap();
+        let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
         grantpt(&master).unwrap();
         unlockpt(&master).unwrap();
         let path = PathBuf::from(ptsname_r(&master).unwrap());
@@ -40,6 +43,7 @@ impl Terminal {
         Terminal {
             master,
             _slave: slave,
+            backlog: Vec::new(),
             path,
         }
     }
@@ -52,6 +56,22 @@ impl Terminal {
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     std::thread::sleep(Duration::from_micros(200));
                 }
+                Err(e) => panic!("terminal: {e}"),
+            }
+        }
+    }
+
+    /// Write without waiting, as a USB port does.
+    pub fn offer(&mut self, bytes: &[u8]) {
+        // Nobody reads: the oldest is lost.
+        if self.backlog.len() > 52_000 {
+            self.backlog.clear();
+        }
+        self.backlog.extend_from_slice(bytes);
+        while !self.backlog.is_empty() {
+            match self.master.write(&self.backlog) {
+                Ok(n) => drop(self.backlog.drain(..n)),
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
                 Err(e) => panic!("terminal: {e}"),
             }
         }
@@ -88,7 +108,7 @@ pub fn serve(terminal: &mut Terminal, twin: &mut Twin, mut done: impl FnMut() ->
         }
         let mut bytes = Vec::new();
         twin.read(&mut bytes).unwrap();
-        terminal.write(&bytes);
+        terminal.offer(&bytes);
         frames
             .push::<()>(&bytes, |piece| {
                 if let Content::Frame(Frame::Block(block)) = piece.content {
