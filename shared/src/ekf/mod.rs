@@ -7,8 +7,8 @@
 //!           C  the same filter, with the friction parameters as further states
 //! ```
 //!
-//! A and C are one filter ([`filter`]) with the parameters off or on, so the handover moves no state.
-//! B ([`momentum`]) is linear and global: no stage needs a guess of the friction.
+//! A and C are one filter (`filter.rs`) with the parameters off or on, so the handover moves no state.
+//! B (`momentum.rs`) is linear and global: no stage needs a guess of the friction.
 //!
 //! Inputs: both measured angles [rad] at every tick. Outputs ([`Estimate`]): angles [rad], velocities [rad/s],
 //! friction parameters with standard deviations, the stage, and which parameters the data can show.
