@@ -12,6 +12,7 @@ pub mod accounts;
 pub mod capture;
 pub mod completions;
 pub mod config;
+pub mod demo;
 pub mod doctor;
 pub mod export;
 pub mod from;
@@ -30,6 +31,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::Args),
     Capture(capture::Args),
     Replay(replay::Args),
     Info(info::Args),
@@ -44,6 +46,7 @@ enum Command {
 impl Cli {
     pub fn run(self) -> anyhow::Result<Exit> {
         match self.command {
+            Command::Demo(args) => demo::run(args),
             Command::Capture(args) => capture::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Info(args) => info::run(args),

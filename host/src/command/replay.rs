@@ -54,7 +54,8 @@ pub struct Found {
     pub speed: f64,
     damage: Vec<Damage>,
     lost_ticks: u64,
-    device: Option<Params>,
+    /// Estimates at the end of the log.
+    pub device: Option<Params>,
     other: Option<Params>,
 }
 
