@@ -142,7 +142,7 @@ fn encoders(record: &Counts) {
     let cfg = encoder::Config::pair();
     let mut channels = [Channel::default(); 2];
     for raw in record {
-        black_box(encoder::update_both(&cfg, &mut channels, *raw));
+        black_box(encoder::update_both(&cfg, &mut channels, *raw, true));
     }
 }
 

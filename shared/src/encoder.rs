@@ -303,15 +303,18 @@ impl Channel {
 }
 
 /// Both channels of a two-joint plant, with the stuck check between them.
+///
+/// The check needs links that move each other freely (`swinging`): a hand that lifts one and holds the other is no fault.
 #[inline]
 pub fn update_both(
     cfg: &[Config; JOINTS],
     channels: &mut [Channel; JOINTS],
     raw: [u32; JOINTS],
+    swinging: bool,
 ) -> [i32; JOINTS] {
     let [a, b] = channels;
     let counts = [a.update(&cfg[0], raw[0]), b.update(&cfg[1], raw[1])];
-    if a.span_ended() && b.span_ended() {
+    if swinging && a.span_ended() && b.span_ended() {
         let travels = [a.span_travel, b.span_travel];
         a.check_stuck(&cfg[0], travels[1]);
         b.check_stuck(&cfg[1], travels[0]);

@@ -90,7 +90,7 @@ fn no_false_alarm_on_the_reference_run() {
         });
         let mut channels = [Channel::default(); 2];
         for _ in 0..REFERENCE_TICKS {
-            update_both(&cfg, &mut channels, bench.tick().counts);
+            update_both(&cfg, &mut channels, bench.tick().counts, true);
         }
         for c in channels {
             assert_eq!(c.faults, Default::default(), "noise {noise}, {bits} bits");
@@ -104,7 +104,7 @@ fn with_fault(fault: impl Fn(u32, [u32; 2]) -> [u32; 2]) -> [Channel; 2] {
     let mut channels = [Channel::default(); 2];
     for tick in 0..50_000 {
         let counts = fault(tick, bench.tick().counts);
-        update_both(&Config::pair(), &mut channels, counts);
+        update_both(&Config::pair(), &mut channels, counts, true);
     }
     channels
 }
@@ -160,7 +160,12 @@ fn a_channel_that_reverses_while_moving_is_seen() {
         } else {
             shown.wrapping_add(step)
         };
-        update_both(&[Config::default(); 2], &mut channels, [s.counts[0], shown]);
+        update_both(
+            &[Config::default(); 2],
+            &mut channels,
+            [s.counts[0], shown],
+            true,
+        );
     }
     assert!(reversed_at.is_some());
     assert_eq!(channels[0].faults.flags, 0);
@@ -235,4 +240,16 @@ fn the_simulated_encoder_rounds_down_and_wraps() {
         ..e
     };
     assert_eq!(r.read(1.5 * quarter, 0.0), 0xffff);
+}
+
+#[test]
+fn lifting_the_pendulum_while_holding_the_arm_is_no_fault() {
+    let mut bench = Bench::reference(0.0, 1);
+    bench.hold([0.0, 0.0], 1);
+    let mut channels = [Channel::default(); 2];
+    bench.carry([0.0, 2.0], 20_000);
+    for _ in 0..20_000 {
+        update_both(&Config::pair(), &mut channels, bench.tick().counts, false);
+    }
+    assert_eq!(channels.map(|c| c.faults.flags), [0, 0]);
 }

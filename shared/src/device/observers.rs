@@ -127,7 +127,8 @@ impl Observers {
     #[inline(always)]
     pub fn step(&mut self, tick: u64, raw: [u32; JOINTS]) -> Option<Transition> {
         let Observers { setup, state } = self;
-        let mut counts = encoder::update_both(&setup.encoders, &mut state.encoders, raw);
+        let swinging = state.run.phase == Phase::Swinging;
+        let mut counts = encoder::update_both(&setup.encoders, &mut state.encoders, raw, swinging);
         if !setup.second_joint {
             counts[1] = 0;
         }
