@@ -1,7 +1,7 @@
 //! The command line: one file per subcommand, each with its arguments, its manual and `run`.
 //!
 //! To add a command: write `command/name.rs` with `pub struct Args` (clap) and
-//! `pub fn run(args: Args) -> anyhow::Result<Exit>`, add it to [`Command`] and to [`Cli::run`].
+//! `pub fn run(args: Args) -> anyhow::Result<Exit>`, add it to `Command` and to [`Cli::run`].
 //! Results go to standard output (JSON with `--json`), progress and notes to standard error.
 
 use clap::{Parser, Subcommand};

@@ -12,7 +12,7 @@ use stribeck_core::wire::Block;
 use crate::frames::Reason;
 
 /// Blocks that may wait for an overtaken one.
-const WINDOW: usize = 16;
+pub const WINDOW: usize = 16;
 /// Places remembered of each sort; all are counted.
 const PLACES: usize = 10_000;
 

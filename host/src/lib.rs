@@ -7,6 +7,8 @@
 //! The `stribeck` program is a thin shell around [`command`]; tests and other tools use the modules
 //! below it directly.
 #![forbid(unsafe_code)]
+// [s], [rad] and [Hz] in the documentation are units; rustdoc takes them for links.
+#![allow(rustdoc::broken_intra_doc_links)]
 
 pub mod accounts;
 pub mod angles;

@@ -243,7 +243,7 @@ fn help_and_completions_name_every_command() {
     let (code, script, _) = run(&["completions", "bash"]);
     assert_eq!(code, 0);
     for command in [
-        "capture", "replay", "info", "export", "simulate", "config", "doctor",
+        "demo", "capture", "replay", "info", "export", "simulate", "config", "doctor",
     ] {
         assert!(
             help.contains(command) && script.contains(command),
@@ -278,4 +278,26 @@ fn configuration_files_are_shown_changed_and_refused() {
     let (code, out, err) = run(&["config", "push", arg(&rig), "--from", "sim"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("in force from tick"), "{out}");
+}
+
+#[test]
+fn demo_shows_everything_and_leaves_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let demo = folder.path().join("demo");
+    let (code, out, err) = run(&["demo", "--seconds", "20", "-o", arg(&demo)]);
+    assert_eq!(code, 0, "{out}{err}");
+    for words in [
+        "200,000 ticks",
+        "lost nothing",
+        "0 differing bits",
+        "μd1",
+        "EKF",
+    ] {
+        assert!(out.contains(words), "{words} not in\n{out}");
+    }
+    for file in ["run.mcap", "rig.toml"] {
+        assert!(demo.join(file).exists(), "{file}");
+    }
+    let (code, _, err) = run(&["config", "validate", arg(&demo.join("rig.toml"))]);
+    assert_eq!(code, 0, "{err}");
 }

@@ -19,8 +19,8 @@ use crate::describe;
 use crate::error::Result;
 use crate::ledger::Losses;
 
-const STATES_HZ: u32 = 50;
-const PARAMS_HZ: u32 = 10;
+pub const STATES_HZ: u32 = 50;
+pub const PARAMS_HZ: u32 = 10;
 const HEALTH_HZ: u32 = 2;
 
 /// Which ticks were last written.
