@@ -39,7 +39,7 @@ pub const ENCODER_CLOCK_DIVISION: Ckd = Ckd::DIV4;
 /// An input must be the same for 8 samples at 50 MHz / 8.
 pub const ENCODER_FILTER: FilterValue = FilterValue::FDTS_DIV8_N8;
 /// 8 · 8 / 50 MHz = 1,280 ns. Shorter pulses are ignored. One channel's edges are two counts apart,
-/// so the fastest rate that still counts is 2 / 1.28 µs = 1.56 M counts/s (190 rev/s at 8,192
+/// so the fastest rate that still counts is 2 / 1.28 µs = 1.56 M counts/s (39 rev/s at 40,000
 /// counts/rev).
 pub const ENCODER_FILTER_NS: u32 = 8 * 8 * 1_000 / (TIMER_HZ / 4 / 1_000_000);
 

@@ -6,7 +6,7 @@
 //! | time     | TIM3 interrupt, 5      | on demand          | –                                            |
 //! | bus      | OTG_FS interrupt, 6    | on demand          | control transfers within 500 ms (USB 2.0)    |
 //! |          | then thread            |                    |                                              |
-//! | stream   | thread                 | 1 ms, or USB ready | 110 ms of blocks may wait, then oldest drop  |
+//! | stream   | thread                 | 1 ms, or USB ready | 100 ms of blocks may wait, then oldest drop  |
 //! | leds     | thread                 | 100 ms             | –                                            |
 //! | watchdog | thread (main)          | 100 ms             | 500 ms, or the processor is reset            |
 #![no_std]
@@ -20,6 +20,7 @@ use embassy_stm32::gpio::Input;
 use embassy_time::{Duration, Ticker};
 use embassy_usb::UsbDevice;
 use embassy_usb::class::cdc_acm::Receiver;
+use stribeck_core::wire::ConfigOrigin;
 use stribeck_firmware::board::{self, Encoders, Leds};
 use stribeck_firmware::device::{self, Start};
 use stribeck_firmware::stream::Stream;
@@ -49,7 +50,8 @@ async fn main(spawner: Spawner) {
     let (bus_device, port, receiver) = usb::build(board.usb);
     spawner.spawn(bus(bus_device).expect("spawned once"));
     spawner.spawn(serve(stream, port, receiver).expect("spawned once"));
-    spawner.spawn(leds(board.leds, crashed).expect("spawned once"));
+    let bad_start = crashed || origin == ConfigOrigin::StoredWasBad;
+    spawner.spawn(leds(board.leds, bad_start).expect("spawned once"));
 
     // The encoders and the button are read by the tick through their registers; keep them configured.
     let _kept: (Encoders, Input) = (board.encoders, board.button);
@@ -71,6 +73,6 @@ async fn serve(stream: &'static Stream, port: Port, receiver: Receiver<'static, 
 }
 
 #[embassy_executor::task]
-async fn leds(leds: Leds, crashed: bool) {
-    ui::run(leds, crashed).await;
+async fn leds(leds: Leds, bad_start: bool) {
+    ui::run(leds, bad_start).await;
 }

@@ -21,8 +21,8 @@ use crate::timing::Timing;
 use crate::usb::{Driver, NotSent, PACKET, Port};
 use crate::{store, tick, ui, usb, watchdog};
 
-/// Blocks in circulation: one being filled, the others waiting. 11 · 10 ms = 110 ms of stream.
-pub const BLOCKS: usize = 12;
+/// Blocks in circulation: one being filled, the others waiting. 10 · 10 ms = 100 ms of stream.
+pub const BLOCKS: usize = 11;
 /// When behind, keep this many of the newest blocks: room for the tick to go on filling.
 const KEEP: usize = 6;
 /// How often an idle task looks for something to send.
@@ -131,7 +131,10 @@ impl Stream {
         for packet in frame.chunks(PACKET) {
             loop {
                 match port.send(packet).await {
-                    Ok(()) => break,
+                    Ok(()) => {
+                        self.housekeeping(BLOCKS - 2);
+                        break;
+                    }
                     Err(NotSent::Closed) => return false,
                     Err(NotSent::Waiting) => {
                         self.write_timeouts

@@ -10,10 +10,10 @@ use micromath::statistics::{Mean, Variance};
 use static_cell::ConstStaticCell;
 use stribeck_core::wire::Spread;
 
-/// Samples that may wait: 25 ms of ticks.
-const ROOM: usize = 256;
+/// Samples that may wait: 12.7 ms of ticks.
+const ROOM: usize = 128;
 /// Samples reduced at once. Their sum stays below 2²⁴, so its f32 is exact.
-const BATCH: usize = 128;
+const BATCH: usize = 64;
 
 /// One tick.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ pub fn split() -> (Meter, Timing) {
 }
 
 impl Timing {
-    /// Take in what has arrived. Call at least every 25 ms.
+    /// Take in what has arrived. Call at least every 12 ms.
     pub fn collect(&mut self) {
         while self.samples.ready() {
             let mut cycles: Vec<f32, BATCH> = Vec::new();

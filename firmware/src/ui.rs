@@ -1,10 +1,11 @@
 //! What a person at the bench sees: three LEDs. (The button is read by the tick, see `board`.)
 //!
-//! | LED    | dark    | blinking                      | lit                    |
-//! |--------|---------|-------------------------------|------------------------|
-//! | green  | no tick | idle (one flash per second)   | at rest: run complete  |
-//! | yellow | –       | swinging (5 Hz)               | armed                  |
-//! | red    | fine    | last start was after a crash  | fault within 2 seconds |
+//! | LED    | dark    | blinking                             | lit                    |
+//! |--------|---------|--------------------------------------|------------------------|
+//! | green  | no tick | idle (one flash per second)          | at rest: run complete  |
+//! | yellow | –       | swinging (5 Hz)                      | armed                  |
+//! | red    | fine    | started after a crash, or without    | fault within 2 seconds |
+//! |        |         | the configuration that was stored    |                        |
 
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
@@ -27,8 +28,8 @@ pub fn show_fault() {
     FAULT.store(FAULT_STEPS, Relaxed);
 }
 
-/// Drive the LEDs for ever. `crashed`: this start followed a panic, hard fault or watchdog reset.
-pub async fn run(mut leds: Leds, crashed: bool) -> ! {
+/// Drive the LEDs for ever. `bad_start`: see the table.
+pub async fn run(mut leds: Leds, bad_start: bool) -> ! {
     let mut ticker = Ticker::every(STEP);
     let mut step = 0u32;
     let mut ticks = tick::count();
@@ -49,7 +50,7 @@ pub async fn run(mut leds: Leds, crashed: bool) -> ! {
         leds.green.set_level(Level::from(green && ticking));
         leds.yellow.set_level(Level::from(yellow));
         leds.red
-            .set_level(Level::from(fault > 0 || (crashed && blink)));
+            .set_level(Level::from(fault > 0 || (bad_start && blink)));
         step = step.wrapping_add(1);
         ticker.next().await;
     }

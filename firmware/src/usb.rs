@@ -25,8 +25,8 @@ pub const VENDOR: u16 = 0xC0DE;
 pub const PRODUCT: u16 = 0xCAFE;
 /// Full-speed bulk packet.
 pub const PACKET: usize = 64;
-/// How long one packet may wait for the host. Five blocks of 10 ms, well inside the queue.
-pub const WRITE_LIMIT: Duration = Duration::from_millis(20);
+/// How long one packet may wait for the host: one block, well inside the queue.
+pub const WRITE_LIMIT: Duration = Duration::from_millis(10);
 /// IN endpoints of the class: 1 notifications, 2 data.
 const IN_ENDPOINTS: core::ops::RangeInclusive<usize> = 1..=2;
 

@@ -9,13 +9,14 @@
 //! | no indirect call: the call graph is complete        | in the tick |
 //! | no recursion: the stack is bounded                  | in the tick |
 //! | flash ≤ 256 KiB, RAM with stack ≤ 64 KiB            | program     |
+//! | worst-case stack ≤ what memory.x reserves           | program     |
 //!
 //! "In the tick" means every function reachable from the interrupt handler.
 
 use std::collections::BTreeMap;
 
 use crate::program::{Function, Program, Sizes};
-use crate::stack::Stack;
+use crate::stack::{Reach, Stack, Total};
 use crate::thumb::Op;
 
 /// Handler of the tick timer's interrupt.
@@ -53,7 +54,7 @@ pub fn violations(program: &Program) -> Vec<String> {
         Some(root) => tick(program, root, &mut found),
         None => found.push(format!("no function {TICK}: nothing to check")),
     }
-    limits(&program.sizes, &mut found);
+    limits(&program.sizes, Total::of(program, TICK).bytes(), &mut found);
     found
 }
 
@@ -101,15 +102,16 @@ fn tick(program: &Program, root: u32, found: &mut Vec<String>) {
             report(format!("{what} in the tick at {at:#010x}"));
         }
     }
-    for name in Stack::new(program).deepest(root, 0).recursive {
+    for name in Stack::new(program).deepest(root, Reach::Nothing).recursive {
         found.push(format!("recursion in the tick through {name}"));
     }
 }
 
-fn limits(sizes: &Sizes, found: &mut Vec<String>) {
+fn limits(sizes: &Sizes, stack: u32, found: &mut Vec<String>) {
     for (what, used, limit) in [
         ("flash", sizes.flash(), FLASH_LIMIT),
         ("RAM", sizes.ram(), RAM_LIMIT),
+        ("stack", stack, sizes.stack),
     ] {
         if used > limit {
             found.push(format!("{what}: {used} bytes used, limit {limit}"));
@@ -142,6 +144,7 @@ mod tests {
             let function = read_function(name.to_string(), start, code, &BTreeMap::new());
             program.functions.insert(start, function);
         }
+        program.sizes.stack = 1024;
         program
     }
 
@@ -194,9 +197,17 @@ mod tests {
 
     #[test]
     fn a_missing_tick_or_too_much_memory_is_a_violation() {
-        assert_eq!(violations(&Program::default()).len(), 1);
+        assert!(violations(&Program::default())[0].contains("no function TIM7"));
         let mut p = program(&[("TIM7", &RETURN)]);
         p.sizes.bss = RAM_LIMIT + 1;
         assert!(violations(&p)[0].starts_with("RAM"));
+        // push.w {r8-r11} and the exception frames of three interrupts need more than 64 bytes.
+        let mut p = program(&[("TIM7", &[0x2D, 0xE9, 0x00, 0x0F, 0x70, 0x47])]);
+        p.sizes.stack = 64;
+        assert!(
+            violations(&p)[0].starts_with("stack: 340 bytes"),
+            "{:?}",
+            violations(&p)
+        );
     }
 }
