@@ -106,11 +106,11 @@ impl Chip {
                 }
             }
         }
-        let wanted = match (self.pending.reset_during, self.flash.running()) {
-            (Some(FlashOperation::Program), Some(Change::Program { .. })) => true,
-            (Some(FlashOperation::Erase), Some(Change::Erase { .. })) => true,
-            _ => false,
-        };
+        let wanted = matches!(
+            (self.pending.reset_during, self.flash.running()),
+            (Some(FlashOperation::Program), Some(Change::Program { .. }))
+                | (Some(FlashOperation::Erase), Some(Change::Erase { .. }))
+        );
         if wanted {
             self.pending.reset_during = None;
             self.reset = Some(ResetCause::Pin);

@@ -263,3 +263,54 @@ fn a_write_torn_by_a_reset_falls_back() {
     assert_eq!(hello.config().unwrap(), Config::default());
     alive(&mut s);
 }
+
+/// The processor is made to jump into nowhere: a crash dump here, the reason in the next Hello, and the stream again.
+#[test]
+fn a_hard_fault_is_dumped_recorded_and_survived() {
+    let mut s = Session::connected(&scenario(""));
+    s.run_until(0.5);
+    s.bench
+        .machine
+        .cpu
+        .set_reg(unicorn_engine::RegisterARM::PC, 0x6000_0001);
+    s.run_until(2.5);
+    s.ask(Ask::Hello);
+    s.run_until(3.0);
+    let summary = s.bench.summary();
+    let crash = summary.crashes.first().expect("a crash dump");
+    assert!(crash.cause().contains("instruction bus error"), "{crash}");
+    assert!(crash.to_string().contains("pc 60000000"), "{crash}");
+    let hello = s.hellos().last().unwrap();
+    assert_eq!(hello.reset_cause, ResetCause::Fault);
+    assert!(!hello.last_fault.is_empty());
+    alive(&mut s);
+}
+
+/// A processor too slow for its worst ticks: every overrun is counted and told, ticks stay numbered, replay stays exact.
+#[test]
+fn overruns_are_counted_and_visible() {
+    let timing = "[plant]\nlift_s = [0.05, 0.25]\nrelease_s = 0.5\n";
+    let mut usual = Session::armed(&scenario(timing));
+    usual.run_until(0.9);
+    let worst = usual.bench.summary().tick.max as f64;
+    let cycles_per_instruction = 42_000.0 / worst;
+    let mut s = Session::armed(&scenario(&format!(
+        "cycles_per_instruction = {cycles_per_instruction}\n{timing}"
+    )));
+    s.run_until(3.0);
+    let told: u32 = s
+        .events()
+        .map(|e| {
+            if let What::Overrun { missed } = e.what {
+                missed
+            } else {
+                0
+            }
+        })
+        .sum();
+    let status = s.status();
+    assert!(status.health.missed_ticks >= 1 && told >= 1, "{status:?}");
+    let skipped: u32 = s.blocks().map(|b| b.skipped).sum();
+    assert!(skipped >= 1, "the gap is visible in the blocks");
+    s.replay();
+}

@@ -21,7 +21,7 @@ const BUILD: [&str; 8] = [
     "--profile=firmware",
     "--package=stribeck-firmware",
     "--target=thumbv7em-none-eabihf",
-    "--tests",
+    "--test=*",
     "--message-format=json-render-diagnostics",
     "--quiet",
 ];

@@ -32,6 +32,11 @@ pub fn backtrace(
     frames.set_address_size(4);
     let mut calls = Vec::new();
     let mut interrupted = true;
+    // A jump into nowhere: the caller is all there is to see.
+    if program.function(regs[PC]).is_none() {
+        regs[PC] = regs[LR];
+        interrupted = false;
+    }
     while calls.len() < DEPTH {
         let pc = regs[PC] & !1;
         let Some(function) = program.function(pc) else {

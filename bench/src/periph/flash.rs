@@ -154,7 +154,7 @@ impl Flash {
             return Err("store to flash without PG set");
         }
         if b.buffer.is_empty() {
-            if address % WORD != 0 {
+            if !address.is_multiple_of(WORD) {
                 b.sr |= INCERR;
                 return Err("flash word does not start on a 32-byte boundary");
             }
