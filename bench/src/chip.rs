@@ -267,8 +267,8 @@ impl Chip {
 
     /// Brings everything to `self.now`: host, scenario, flash, watchdog, timers; raises interrupt lines; plans the next event.
     pub fn sync(&mut self) {
-        let now = self.now;
         self.run_events();
+        let now = self.now;
         if now >= self.host.next() {
             self.host.poll(&mut self.otg, now);
             for line in self.host.take_log() {

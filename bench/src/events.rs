@@ -164,6 +164,7 @@ impl Chip {
                 let address = address.unwrap_or(0) + offset;
                 self.memory.push(MemoryChange::FlipBit { address, bit });
             }
+            Action::Stall { duration_us } => self.now += from_secs(duration_us * 1e-6),
             Action::Push { joint, delta } => self.rig.push(joint, delta, now),
             Action::Hold { hold_s } => self.rig.hold(now, now + from_secs(hold_s)),
         }

@@ -319,6 +319,10 @@ pub enum Action {
         offset: u32,
         bit: u32,
     },
+    /// The processor stands still for so long (a debugger's halt, a stalled bus) while everything else goes on.
+    Stall {
+        duration_us: f64,
+    },
     /// Adds to a joint's velocity [rad/s].
     Push {
         joint: usize,

@@ -4,7 +4,7 @@ mod common;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use stribeck_core::wire::{self, Ask, Decoder, Frame, MAX_FRAME};
@@ -151,11 +151,21 @@ fn greet(port: &Path) {
     }
 }
 
+/// A bench that does not outlive its test, whatever happens.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn the_port_serves_one_client_after_another() {
     let dir = scratch("port");
     let port = dir.join("port");
-    let mut child = bench()
+    let child = bench()
         .args([
             "run",
             &elf(),
@@ -169,6 +179,7 @@ fn the_port_serves_one_client_after_another() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    let mut child = Running(child);
     let started = Instant::now();
     while !port.exists() && started.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(20));
@@ -177,8 +188,8 @@ fn the_port_serves_one_client_after_another() {
     std::thread::sleep(Duration::from_millis(300));
     greet(&port);
     // SAFETY: our own child's id.
-    unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
-    assert!(child.wait().unwrap().success());
+    unsafe { libc::kill(child.0.id() as i32, libc::SIGTERM) };
+    assert!(child.0.wait().unwrap().success());
     assert!(
         std::fs::symlink_metadata(&port).is_err(),
         "the link is removed on exit"
