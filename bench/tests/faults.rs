@@ -94,7 +94,7 @@ fn unplug_and_replug_resume_the_stream_and_ticks_go_on() {
     let status = s.status();
     assert_eq!((status.health.overruns, status.health.missed_ticks), (0, 0));
     assert!(s.hellos().count() >= 2, "a new Hello after the replug");
-    assert!(status.tick > 35_000, "ticks went on: {}", status.tick);
+    assert!(status.tick >= 30_000, "ticks went on: {}", status.tick);
     alive(&mut s);
     assert_eq!(s.bench.summary().usb.enumerations, 2);
 }
@@ -300,7 +300,7 @@ fn overruns_are_counted_and_visible() {
         .sum();
     let status = s.status();
     assert!(
-        (14..=16).contains(&status.health.missed_ticks),
+        (12..=15).contains(&status.health.missed_ticks),
         "{status:?}"
     );
     assert!(status.health.overruns >= 2);
