@@ -10,7 +10,7 @@
 use stribeck_core::wire::{self, Block, Event, Frame, Hello, Pattern, Reply, Status};
 
 use crate::check::{Check, Checker, Verdict};
-use crate::frames::{Content, Frames, Piece};
+use crate::frames::{Content, Frames, Piece, Reason};
 use crate::ledger::{Deliver, Delivery, Gap, Ledger, Losses};
 use crate::log::Topic;
 
@@ -57,6 +57,8 @@ struct Core {
     ticks: u64,
     not_verified: Option<String>,
     latest_status: Option<Status>,
+    /// Sound frames before the first Hello that this build cannot understand.
+    unreadable: u64,
 }
 
 impl Session {
@@ -81,6 +83,7 @@ impl Session {
             ticks: 0,
             not_verified: None,
             latest_status: None,
+            unreadable: 0,
         };
         Session { frames, core }
     }
@@ -144,6 +147,17 @@ impl Session {
         self.core.not_verified.as_deref()
     }
 
+    /// Why there is no Hello, if there is none.
+    pub fn no_hello(&self) -> Option<String> {
+        match (&self.core.hello, self.core.unreadable) {
+            (Some(_), _) => None,
+            (None, 0) => Some("contains no Hello".into()),
+            (None, n) => Some(format!(
+                "contains {n} sound frames that this build cannot understand: its wire layout is of another version"
+            )),
+        }
+    }
+
     /// Ticks received.
     pub fn ticks(&self) -> u64 {
         self.core.ticks
@@ -169,7 +183,10 @@ impl Core {
         let bytes = piece.bytes;
         let frame = match piece.content {
             Content::Frame(frame) => frame,
-            _ if self.awaiting => return Ok(()),
+            other if self.awaiting => {
+                self.unreadable += u64::from(matches!(other, Content::Bad(Reason::Body)));
+                return Ok(());
+            }
             Content::Tail => return self.damaged(bytes, each),
             Content::Bad(reason) => {
                 self.ledger.corrupted(reason);
