@@ -49,6 +49,12 @@ pub fn survey(path: &Path, scan: bool) -> Result<Overview> {
         survey.take(&h);
         Ok::<(), Error>(())
     })?;
+    if let Some(why) = session.no_hello() {
+        return Err(Error::refused(
+            format!("{} {why}", path.display()),
+            "use the stribeck version that wrote it; a log cut before its first whole message is lost",
+        ));
+    }
     let damage = log.damage().to_vec();
     let closed = !damage.contains(&Damage::NotClosed);
     Ok(Overview {

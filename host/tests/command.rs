@@ -204,6 +204,31 @@ fn a_log_of_another_arithmetic_is_refused() {
 }
 
 #[test]
+fn a_log_of_another_wire_layout_is_refused_with_the_reason() {
+    use stribeck::log::Topic;
+    use stribeck::log::write::{LogWriter, Stamp};
+
+    // A sound frame of a kind nobody knows yet, where the Hello should be.
+    let plain = [99u8, 1, 7, 7];
+    let crc = stribeck_core::wire::crc32(&plain).to_le_bytes();
+    let mut frame = vec![9];
+    frame.extend(plain);
+    frame.extend(crc);
+    frame.push(0);
+    assert!(!frame[..9].contains(&0));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("future.mcap");
+    let mut log = LogWriter::create(&path).unwrap();
+    log.frame(Topic::Hello, Stamp::default(), &frame).unwrap();
+    log.finish(Default::default()).unwrap();
+    for command in ["replay", "info"] {
+        let (code, _, err) = run(&[command, arg(&path)]);
+        assert_eq!(code, 5, "{err}");
+        assert!(err.contains("wire layout is of another version"), "{err}");
+    }
+}
+
+#[test]
 fn a_log_cut_short_says_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let path = log(folder.path(), "run.mcap", &[]);

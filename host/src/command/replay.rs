@@ -156,13 +156,13 @@ pub fn replay(path: &Path, from_tick: Option<u64>, overrides: &[String]) -> Resu
     }
     session.end(|_| Ok::<(), Error>(()))?;
     bar.finish_and_clear();
-    if session.hello().is_none() {
+    if let Some(why) = session.no_hello() {
         return Err(Error::refused(
             format!(
-                "{} contains no Hello: there is no configuration to replay with",
+                "{} {why}: there is no configuration to replay with",
                 path.display()
             ),
-            "the log was cut before its first whole message, or is not of a stribeck device",
+            "use the stribeck version that wrote it; a log cut before its first whole message is lost",
         ));
     }
     let seconds =
