@@ -34,6 +34,7 @@ impl Start {
 }
 
 /// The stored configuration if it is good for this board, else the defaults, and which of them.
+#[inline(never)] // As for `install`.
 pub fn configuration() -> (Config, ConfigOrigin) {
     let content = match store::load() {
         Found::Nothing => return (Config::default(), ConfigOrigin::Default),
@@ -49,6 +50,7 @@ pub fn configuration() -> (Config, ConfigOrigin) {
 }
 
 /// Install the tick side and return the thread side. Once.
+#[inline(never)] // Its large temporaries must not stay in the frame of the main task.
 pub fn install(start: Start, config: &Config, origin: ConfigOrigin) -> &'static Stream {
     static QUEUES: ConstStaticCell<Queues<'static, BLOCKS>> = ConstStaticCell::new(Queues::new());
     static POOL: ConstStaticCell<[Block; BLOCKS]> =

@@ -1,4 +1,6 @@
-//! `cargo elfcheck [ELF]`: does the firmware's machine code keep the promises about the tick?
+//! `cargo elfcheck [--all] [ELF]`: does the firmware's machine code keep the promises about the tick?
+//!
+//! `--all`: print the stack of every function, not only of those in the tick.
 //!
 //! Prints memory use and worst-case stack, then every broken promise. Needs no board, emulator or
 //! disassembler. Exit code 0: all kept; 1: some broken (listed on stderr); 2: the file cannot be read.
@@ -26,9 +28,14 @@ use stack::{Reach, Stack, Total};
 const DEFAULT: &str = "target/thumbv7em-none-eabihf/firmware/stribeck-firmware";
 
 fn main() -> ExitCode {
-    let path = std::env::args()
-        .nth(1)
-        .map_or(DEFAULT.into(), PathBuf::from);
+    let (options, paths): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|a| a.starts_with('-'));
+    let all = options.iter().any(|o| o == "--all");
+    if paths.len() > 1 || options.iter().any(|o| o != "--all") {
+        eprintln!("usage: cargo elfcheck [--all] [ELF]");
+        return ExitCode::from(2);
+    }
+    let path = paths.first().map_or(DEFAULT.into(), PathBuf::from);
     let program = match Program::read(&path) {
         Ok(program) => program,
         Err(error) => {
@@ -37,7 +44,7 @@ fn main() -> ExitCode {
         }
     };
     print_sizes(&program);
-    print_stack(&program);
+    print_stack(&program, all);
     let found = check::violations(&program);
     for violation in &found {
         eprintln!("elfcheck: {violation}");
@@ -76,7 +83,7 @@ fn print_sizes(program: &Program) {
     );
 }
 
-fn print_stack(program: &Program) {
+fn print_stack(program: &Program, all: bool) {
     let stack = Stack::new(program);
     let total = Total::of(program, check::TICK);
     println!(
@@ -90,21 +97,25 @@ fn print_stack(program: &Program) {
     for name in total.recursive {
         println!("stack: counted once although it calls itself: {name}");
     }
-    if let Some(root) = program.find(check::TICK) {
-        println!("stack of the tick, function by function:");
-        let mut rows: Vec<(u32, u32, &str)> = program
+    let listed: Vec<u32> = match program.find(check::TICK) {
+        Some(root) if !all => program
             .reachable(root, |f| check::forbidden(f).is_some())
-            .keys()
-            .map(|&at| {
-                let function = &program.functions[&at];
-                let total = stack.deepest(at, Reach::Nothing).bytes;
-                (total, function.frame, function.name.as_str())
-            })
-            .collect();
-        rows.sort_by(|a, b| b.cmp(a));
-        println!("  {:>7} {:>7}  function", "deepest", "own");
-        for (total, own, name) in rows {
-            println!("  {total:>7} {own:>7}  {name}");
-        }
+            .into_keys()
+            .collect(),
+        _ => program.functions.keys().copied().collect(),
+    };
+    let mut rows: Vec<(u32, u32, &str)> = listed
+        .iter()
+        .map(|at| {
+            let function = &program.functions[at];
+            let deepest = stack.deepest(*at, Reach::Nothing).bytes;
+            (deepest, function.frame, function.name.as_str())
+        })
+        .collect();
+    rows.sort_by(|a, b| b.cmp(a));
+    let which = if all { "all" } else { "in the tick" };
+    println!("stack of functions ({which}) [bytes], with direct calls and alone:");
+    for (deepest, own, name) in rows {
+        println!("  {deepest:>7} {own:>7}  {name}");
     }
 }
