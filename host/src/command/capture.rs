@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
+use stribeck_core::run::Phase;
 
 use super::accounts;
 use super::from::FromArgs;
@@ -149,6 +150,7 @@ impl Display {
         let phase = match (p.connected, p.phase) {
             (false, _) => "disconnected, waiting",
             (true, None) => "waiting for the device",
+            (true, Some(Phase::Idle)) => "idle (arm with the button or --arm)",
             (true, Some(phase)) => describe::phase(phase),
         };
         self.bar.set_message(format!(

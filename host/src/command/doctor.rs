@@ -21,10 +21,16 @@ use crate::source::{Arrival, Source};
 Example:
   $ stribeck doctor
   ok    this build: stribeck 0.1.0, protocol 1, numerics 1
-  ok    serial ports: 1
+  ok    serial ports: 1 /dev/ttyS0
   FAIL  board: no port is a \"stribeck pendulum observer\" (c0de:cafe)
-        do: connect the board's user USB connector (CN13, not the ST-LINK's) with a data cable
-  exit code 6
+        do: connect the board's user USB connector (not the ST-LINK's) with a data cable; …
+  $ stribeck doctor --port /dev/ttyACM0
+  ok    this build: stribeck 0.1.0, protocol 1, numerics 1
+  ok    port opens: /dev/ttyACM0
+  ok    firmware answers: 0.1.0 d55bc0f on NUCLEO-H743ZI2, up 3.0 s, idle
+  ok    versions: protocol 1, numerics 1
+  ok    configuration: valid, Default
+  ok    last reset: power on
 
 Checks in order: ports, USB identity, permission, driver, answer of the firmware, versions, health. The exit code
 is 0 when a board answers and its versions match.")]
