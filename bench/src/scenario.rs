@@ -15,6 +15,8 @@
 //!
 //! Unknown keys, impossible values and events out of range are errors that name the key.
 
+mod check;
+
 use std::path::Path;
 
 use serde::Deserialize;
@@ -361,109 +363,6 @@ impl Scenario {
         s.events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
         Ok(s)
     }
-
-    fn check(&self, path: &str) -> Result<(), ScenarioError> {
-        let require = |ok: bool, key: &str, found: &dyn std::fmt::Debug, expected: &'static str| {
-            if ok {
-                return Ok(());
-            }
-            Err(ScenarioError::Value {
-                path: path.into(),
-                key: key.into(),
-                found: format!("{found:?}"),
-                expected,
-            })
-        };
-        require(
-            (1e-3..=1e5).contains(&self.seconds),
-            "seconds",
-            &self.seconds,
-            "0.001 to 100000",
-        )?;
-        let cpi = self.cycles_per_instruction;
-        require(
-            (0.1..=100.0).contains(&cpi),
-            "cycles_per_instruction",
-            &cpi,
-            "0.1 to 100",
-        )?;
-        let p = &self.plant;
-        require(
-            p.geometry.validate().is_ok(),
-            "plant.geometry",
-            &p.geometry,
-            "a geometry the model accepts",
-        )?;
-        require(
-            p.angles.iter().all(|a| a.is_finite()),
-            "plant.angles",
-            &p.angles,
-            "finite angles [rad]",
-        )?;
-        let lift_ok = 0.0 <= p.lift_s[0] && p.lift_s[0] < p.lift_s[1] && p.lift_s[1] <= p.release_s;
-        require(
-            lift_ok,
-            "plant.lift_s",
-            &p.lift_s,
-            "start < end ≤ release_s",
-        )?;
-        require(
-            p.counts_per_turn.iter().all(|&n| n > 0),
-            "plant.counts_per_turn",
-            &p.counts_per_turn,
-            "at least 1",
-        )?;
-        for f in &p.friction {
-            require(
-                f.vt > 0.0 && f.fnt > 0.0,
-                "plant.friction",
-                f,
-                "vt > 0 and fnt > 0",
-            )?;
-        }
-        for (i, e) in self.events.iter().enumerate() {
-            let key = |k: &str| format!("event[{i}].{k}");
-            require(
-                e.at_s >= 0.0 && e.at_s.is_finite(),
-                &key("at_s"),
-                &e.at_s,
-                "a time ≥ 0 [s]",
-            )?;
-            use Action::*;
-            match &e.action {
-                LostCounts { joint, .. }
-                | Noise { joint, .. }
-                | SwapChannels { joint }
-                | Cut { joint, .. }
-                | Reconnect { joint }
-                | Push { joint, .. } => {
-                    require(*joint < JOINTS, &key("joint"), joint, "0 or 1")?;
-                }
-                Send { hex } => require(
-                    unhex(hex).is_some(),
-                    &key("hex"),
-                    hex,
-                    "pairs of hexadecimal digits",
-                )?,
-                BitFlip {
-                    address,
-                    symbol,
-                    bit,
-                    ..
-                } => {
-                    require(*bit < 8, &key("bit"), bit, "0 to 7")?;
-                    require(
-                        address.is_some() != symbol.is_some(),
-                        &key("address"),
-                        address,
-                        "either address or symbol",
-                    )?;
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Bytes of a string of hexadecimal digits; spaces are ignored.
@@ -480,64 +379,4 @@ pub fn unhex(s: &str) -> Option<Vec<u8>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_empty_file_is_the_default_swing() {
-        let s = Scenario::parse("s.toml", "").unwrap();
-        assert_eq!(
-            (s.seconds, s.plant.release_s, s.events.len()),
-            (20.0, 1.0, 0)
-        );
-    }
-
-    #[test]
-    fn events_are_sorted_and_typed() {
-        let s = Scenario::parse(
-            "s.toml",
-            "[[event]]\nat_s = 2.0\ndo = \"cut\"\njoint = 1\nchannel = \"a\"\n[[event]]\nat_s = 1\ndo = \"usb-unplug\"\n",
-        )
-        .unwrap();
-        assert_eq!(s.events[0].action, Action::UsbUnplug);
-        assert_eq!(
-            s.events[1].action,
-            Action::Cut {
-                joint: 1,
-                channel: Channel::A
-            }
-        );
-    }
-
-    #[test]
-    fn mistakes_name_the_key() {
-        for (text, key) in [
-            ("secnds = 3", "secnds"),
-            ("seconds = -1", "seconds"),
-            (
-                "[[event]]\nat_s = 1\ndo = \"cut\"\njoint = 2",
-                "event[0].joint",
-            ),
-            ("[[event]]\nat_s = 1\ndo = \"explode\"", "explode"),
-            (
-                "[[event]]\nat_s = 1\ndo = \"send\"\nhex = \"0\"",
-                "event[0].hex",
-            ),
-            (
-                "[[event]]\nat_s = 1\ndo = \"bit-flip\"\nbit = 3",
-                "event[0].address",
-            ),
-            ("[plant]\nlift_s = [1.0, 0.5]", "plant.lift_s"),
-            ("[board]\nbutton = \"X1\"", "X1"),
-        ] {
-            let e = Scenario::parse("s.toml", text).unwrap_err().to_string();
-            assert!(e.contains(key), "{text}: {e}");
-        }
-    }
-
-    #[test]
-    fn hexadecimal() {
-        assert_eq!(unhex("00 ffA5"), Some(vec![0, 0xff, 0xa5]));
-        assert_eq!(unhex("0g"), None);
-    }
-}
+mod tests;
