@@ -7,9 +7,7 @@
 
 use embassy_stm32::Peri;
 use embassy_stm32::gpio::{AfType, Flex, Pull};
-use embassy_stm32::timer::low_level::{
-    FilterValue, InputCaptureMode, InputTISelection, SlaveMode, Timer,
-};
+use embassy_stm32::timer::low_level::{InputCaptureMode, InputTISelection, SlaveMode, Timer};
 use embassy_stm32::timer::{Ch1, Ch2, Channel, GeneralInstance32bit4Channel, TimerPin};
 
 use crate::board;
@@ -36,7 +34,7 @@ impl<'d, T: GeneralInstance32bit4Channel> Encoder<'d, T> {
         timer.set_clock_division(board::ENCODER_CLOCK_DIVISION);
         for channel in [Channel::Ch1, Channel::Ch2] {
             timer.set_input_ti_selection(channel, InputTISelection::Normal);
-            timer.set_input_capture_filter(channel, ENCODER_FILTER);
+            timer.set_input_capture_filter(channel, board::ENCODER_FILTER);
             timer.set_input_capture_mode(channel, InputCaptureMode::Rising);
             timer.enable_channel(channel, true);
         }
@@ -63,6 +61,3 @@ impl<'d, T: GeneralInstance32bit4Channel> Encoder<'d, T> {
         self.timer.regs_gp32().cnt().write_value(count);
     }
 }
-
-/// See [`board::ENCODER_FILTER_NS`].
-const ENCODER_FILTER: FilterValue = board::ENCODER_FILTER;

@@ -107,7 +107,6 @@ fn finished() -> Option<Result<(), Error>> {
 /// Make the whole sector 0xFF. Takes a second or two; other tasks run meanwhile.
 pub async fn erase(sector: Sector) -> Result<(), Error> {
     let _unlocked = Unlocked::new();
-    // The result belongs to the chip; forget what the cache knows.
     bank().cr().write(|w| {
         w.set_ser(true);
         w.set_snb(sector.number());

@@ -6,6 +6,8 @@ use defmt_rtt as _;
 
 #[embedded_test::tests]
 mod tests {
+    use cortex_m::peripheral::DWT;
+    use embassy_stm32::interrupt::{self, InterruptExt};
     use embassy_time::{Duration, Instant, Timer};
     use static_cell::ConstStaticCell;
     use stribeck_core::config::Config;
@@ -83,5 +85,26 @@ mod tests {
         let period = timing.period.take();
         assert!(period.max <= CYCLES_PER_TICK + JITTER_CYCLES);
         assert_eq!(tick::missed(), 0);
+    }
+
+    /// Ticks that cannot happen are counted, and those after them keep their numbers.
+    #[test]
+    async fn missed_ticks_are_counted_and_leave_a_gap_in_the_numbers(_timing: Timing) {
+        Timer::after_millis(5).await;
+        let (start, ticks_before) = (Instant::now(), tick::count());
+        board::stop_tick();
+        let begin = DWT::cycle_count();
+        cortex_m::asm::delay(CYCLES_PER_TICK * 15 / 2);
+        let periods = DWT::cycle_count().wrapping_sub(begin) / CYCLES_PER_TICK;
+        // SAFETY: it was enabled before.
+        unsafe { interrupt::TIM7.enable() };
+        Timer::after_millis(20).await;
+        let ticks = tick::count() - ticks_before;
+        let elapsed = start.elapsed().as_micros() as u32;
+        // As many were due, or one more; one of them happened, late.
+        assert!(periods >= 3);
+        let missed = tick::missed();
+        assert!(missed == periods || missed + 1 == periods);
+        assert!(ticks.abs_diff(elapsed / 100) <= 1);
     }
 }
