@@ -4,12 +4,17 @@
 //! marker, so the charts survive a black-and-white printer. Series are thinned to what a page can show
 //! ([`thin`]): the extremes of every pixel column are kept, so a spike cannot disappear.
 
+mod points;
+
 use std::path::Path;
 use std::sync::Once;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
+
+pub use points::thin;
+use points::{MAX_POINTS, outline, unbroken};
 
 /// Okabe–Ito without yellow, which is illegible on white paper.
 const COLOURS: [RGBColor; 7] = [
@@ -22,8 +27,12 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-/// Points kept per series: two per pixel column of the widest chart.
-const MAX_POINTS: usize = 1600;
+/// Height of the title and of the legend, length of a line in the legend [px].
+const TITLE: i32 = 26;
+const LEGEND: i32 = 18;
+const SAMPLE: i32 = 26;
+/// A longer line [px] fills its chart: dashes would not be seen, only stored by the thousand.
+const DASHED_LENGTH: f64 = 20_000.0;
 
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +68,12 @@ impl Series {
     pub fn mark(mut self, mark: Mark) -> Self {
         self.mark = mark;
         self
+    }
+
+    /// Colour and width of the line; black is thin.
+    fn style(&self) -> (RGBColor, u32) {
+        let colour = self.colour % COLOURS.len();
+        (COLOURS[colour], if colour == 6 { 1 } else { 2 })
     }
 
     /// Shade ± `half_width` around the curve, e.g. 1.96 σ.
@@ -149,17 +164,84 @@ impl Chart {
         }
     }
 
+    /// A point that can be drawn; any other breaks the line.
+    fn shows(&self, &(x, y): &(f64, f64)) -> bool {
+        let inside = self.y_range.is_none_or(|(lo, hi)| (lo..=hi).contains(&y));
+        x.is_finite() && y.is_finite() && inside && (!self.log_y || y > 0.0)
+    }
+
+    /// Length of a line on the page [px].
+    fn length(&self, points: &[(f64, f64)], x: (f64, f64), y: (f64, f64), size: (u32, u32)) -> f64 {
+        let height = |v: f64| if self.log_y { v.ln() } else { v };
+        let scale_x = f64::from(size.0) / (x.1 - x.0);
+        let scale_y = f64::from(size.1) / (height(y.1) - height(y.0));
+        let step = |w: &[(f64, f64)]| {
+            let (dx, dy) = (w[1].0 - w[0].0, height(w[1].1) - height(w[0].1));
+            (dx * scale_x).hypot(dy * scale_y)
+        };
+        points.windows(2).map(step).sum()
+    }
+
+    /// Title and legend, above the axes where they hide nothing.
+    fn draw_head<B: DrawingBackend>(
+        &self,
+        head: &DrawingArea<B, Shift>,
+        title: i32,
+    ) -> Result<(), DrawingError<B>> {
+        let (width, _) = head.dim_in_pixel();
+        let middle = |text: u32| (width.saturating_sub(text) / 2) as i32;
+        if title > 0 {
+            let style = ("sans-serif", 17).into_text_style(head);
+            let (wide, _) = head.estimate_text_size(&self.title, &style)?;
+            head.draw_text(&self.title, &style, (middle(wide), 6))?;
+        }
+        let style = ("sans-serif", 13).into_text_style(head);
+        let mut items = Vec::new();
+        for s in self.series.iter().filter(|s| !s.name.is_empty()) {
+            let (wide, _) = head.estimate_text_size(&s.name, &style)?;
+            items.push((s, wide as i32 + SAMPLE + 24));
+        }
+        let mut x = middle(items.iter().map(|i| i.1 as u32).sum());
+        let y = title + LEGEND / 2 + 1;
+        for (s, wide) in items {
+            let (colour, stroke) = s.style();
+            let stroke = colour.stroke_width(stroke);
+            match s.mark {
+                Mark::Line => {
+                    head.draw(&PathElement::new(vec![(x, y), (x + SAMPLE, y)], stroke))?;
+                }
+                Mark::Dashed => {
+                    for from in [x, x + 10, x + 20] {
+                        head.draw(&PathElement::new(vec![(from, y), (from + 6, y)], stroke))?;
+                    }
+                }
+                Mark::Dots => head.draw(&Circle::new((x + SAMPLE / 2, y), 2, colour.filled()))?,
+            }
+            head.draw_text(&s.name, &style, (x + SAMPLE + 6, y - 7))?;
+            x += wide;
+        }
+        Ok(())
+    }
+
     fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<(), DrawingError<B>> {
         let (x, y) = self.ranges();
-        let mut builder = ChartBuilder::on(area);
+        let named = self.series.iter().any(|s| !s.name.is_empty());
+        let title = if self.title.is_empty() { 0 } else { TITLE };
+        let (head, area) = area.split_vertically(title + if named { LEGEND } else { 0 });
+        self.draw_head(&head, title)?;
+        let size = area.dim_in_pixel();
+        let mut builder = ChartBuilder::on(&area);
         builder
             .margin(10)
+            .margin_top(4)
             .x_label_area_size(38)
             .y_label_area_size(66);
-        if !self.title.is_empty() {
-            builder.caption(&self.title, ("sans-serif", 17));
-        }
-        let labels = |v: &f64| tick_label(*v);
+        // A zero of the axis is never exactly zero.
+        let label = |(lo, hi): (f64, f64)| {
+            let zero = if self.log_y { 0.0 } else { 1e-9 * (hi - lo) };
+            move |v: &f64| tick_label(if v.abs() < zero { 0.0 } else { *v })
+        };
+        let (x_label, y_label) = (label(x), label(y));
         macro_rules! finish {
             ($chart:expr) => {{
                 let mut chart = $chart;
@@ -171,65 +253,40 @@ impl Chart {
                     .y_desc(&self.y_label)
                     .x_labels(8)
                     .y_labels(6)
-                    .x_label_formatter(&labels)
-                    .y_label_formatter(&labels)
+                    .max_light_lines(1)
+                    .x_label_formatter(&x_label)
+                    .y_label_formatter(&y_label)
                     .label_style(("sans-serif", 13))
                     .axis_desc_style(("sans-serif", 14))
                     .draw()?;
                 for s in &self.series {
-                    let colour = COLOURS[s.colour % COLOURS.len()];
-                    let points = thin(&s.points, MAX_POINTS);
-                    let points: Vec<(f64, f64)> = points
-                        .into_iter()
-                        .filter(|p| p.1.is_finite() && (!self.log_y || p.1 > 0.0))
-                        .collect();
+                    let (colour, stroke) = s.style();
+                    let style = colour.stroke_width(stroke);
                     if !s.band.is_empty() {
-                        let edge = |sign: f64| {
-                            let edge = s
-                                .points
-                                .iter()
-                                .zip(&s.band)
-                                .map(|(p, b)| (p.0, p.1 + sign * b));
-                            thin(&edge.collect::<Vec<_>>(), MAX_POINTS)
-                        };
-                        let clamp = |p: (f64, f64)| (p.0, p.1.clamp(y.0, y.1));
-                        let mut outline: Vec<_> = edge(1.0).into_iter().map(clamp).collect();
-                        outline.extend(edge(-1.0).into_iter().rev().map(clamp));
-                        outline.retain(|p| p.1.is_finite());
-                        chart.draw_series(std::iter::once(Polygon::new(
-                            outline,
-                            colour.mix(0.2).filled(),
-                        )))?;
-                    }
-                    let style = colour.stroke_width(if s.colour == 6 { 1 } else { 2 });
-                    let drawn = match s.mark {
-                        Mark::Line => chart.draw_series(LineSeries::new(points, style))?,
-                        Mark::Dashed => {
-                            chart.draw_series(DashedLineSeries::new(points, 6, 4, style))?
+                        for part in unbroken(&s.points, |p| p.0.is_finite() && p.1.is_finite()) {
+                            chart.draw_series(std::iter::once(Polygon::new(
+                                outline(&s.points[part.clone()], &s.band[part], y),
+                                colour.mix(0.2).filled(),
+                            )))?;
                         }
-                        Mark::Dots => chart.draw_series(
-                            points
-                                .into_iter()
-                                .map(|p| Circle::new(p, 2, colour.filled())),
-                        )?,
-                    };
-                    if !s.name.is_empty() {
-                        let mark = s.mark;
-                        drawn.label(s.name.as_str()).legend(move |(x, y)| {
-                            let to = if mark == Mark::Dashed { x + 9 } else { x + 18 };
-                            let from = if mark == Mark::Dots { to - 3 } else { x };
-                            PathElement::new(vec![(from, y), (to, y)], style)
-                        });
                     }
-                }
-                if self.series.iter().any(|s| !s.name.is_empty()) {
-                    chart
-                        .configure_series_labels()
-                        .position(SeriesLabelPosition::UpperRight)
-                        .background_style(WHITE.mix(0.8))
-                        .border_style(RGBColor(200, 200, 200))
-                        .label_font(("sans-serif", 13))
-                        .draw()?;
+                    for part in unbroken(&s.points, |p| self.shows(p)) {
+                        let share = MAX_POINTS * part.len() / s.points.len() + 2;
+                        let points = thin(&s.points[part], share);
+                        let room = self.length(&points, x, y, size) < DASHED_LENGTH;
+                        match s.mark {
+                            Mark::Line => chart.draw_series(LineSeries::new(points, style))?,
+                            Mark::Dashed if room => {
+                                chart.draw_series(DashedLineSeries::new(points, 6, 4, style))?
+                            }
+                            Mark::Dashed => chart.draw_series(LineSeries::new(points, style))?,
+                            Mark::Dots => chart.draw_series(
+                                points
+                                    .into_iter()
+                                    .map(|p| Circle::new(p, 2, colour.filled())),
+                            )?,
+                        };
+                    }
                 }
             }};
         }
@@ -335,50 +392,30 @@ fn tick_label(v: f64) -> String {
     }
 }
 
-/// At most `max` points: per bucket of the horizontal axis the lowest and the highest, in order.
-pub fn thin(points: &[(f64, f64)], max: usize) -> Vec<(f64, f64)> {
-    if points.len() <= max {
-        return points.to_vec();
-    }
-    let buckets = max / 2;
-    let mut kept = Vec::with_capacity(max);
-    for b in 0..buckets {
-        let bucket = &points[b * points.len() / buckets..(b + 1) * points.len() / buckets];
-        let extreme = |pick: fn(f64, f64) -> bool| {
-            bucket
-                .iter()
-                .enumerate()
-                .fold(None, |best: Option<usize>, (i, p)| match best {
-                    Some(j) if !pick(p.1, bucket[j].1) => Some(j),
-                    _ if p.1.is_nan() => best,
-                    _ => Some(i),
-                })
-        };
-        let (Some(lo), Some(hi)) = (extreme(|a, b| a < b), extreme(|a, b| a > b)) else {
-            continue;
-        };
-        kept.push(bucket[lo.min(hi)]);
-        if lo != hi {
-            kept.push(bucket[lo.max(hi)]);
-        }
-    }
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn thinning_keeps_the_spike_and_the_order() {
-        let mut points: Vec<(f64, f64)> = (0..100_000)
-            .map(|i| (i as f64, (i as f64 * 1e-3).sin()))
-            .collect();
-        points[54_321].1 = 7.0;
-        let kept = thin(&points, 1000);
-        assert!(kept.len() <= 1000);
-        assert!(kept.contains(&(54_321.0, 7.0)));
-        assert!(kept.windows(2).all(|w| w[0].0 < w[1].0));
+    fn a_missing_or_distant_value_breaks_the_line() {
+        let points = vec![
+            (0.0, 1.0),
+            (1.0, 2.0),
+            (2.0, f64::NAN),
+            (3.0, 9.0),
+            (4.0, 1.0),
+            (5.0, 2.0),
+        ];
+        let mut chart = Chart::new("", "x", "y").with(Series::new("s", 0, points));
+        chart.y_range = Some((0.0, 3.0));
+        let parts = unbroken(&chart.series[0].points, |p| chart.shows(p));
+        assert_eq!(parts, [0..2, 4..6]);
+        let svg = Figure::stacked(&[chart]).svg();
+        assert_eq!(
+            svg.matches("#0072B2").count(),
+            3,
+            "two stretches and the legend: {svg}"
+        );
     }
 
     #[test]

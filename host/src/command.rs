@@ -19,6 +19,7 @@ pub mod from;
 pub mod info;
 pub mod live;
 pub mod replay;
+pub mod report;
 pub mod simulate;
 
 /// Identify the friction of a tilted Furuta pendulum: capture, replay bit for bit, identify, report.
@@ -34,6 +35,7 @@ enum Command {
     Demo(demo::Args),
     Capture(capture::Args),
     Replay(replay::Args),
+    Report(report::Args),
     Info(info::Args),
     Export(export::Args),
     Live(live::Args),
@@ -49,6 +51,7 @@ impl Cli {
             Command::Demo(args) => demo::run(args),
             Command::Capture(args) => capture::run(args),
             Command::Replay(args) => replay::run(args),
+            Command::Report(args) => report::run(args),
             Command::Info(args) => info::run(args),
             Command::Export(args) => export::run(args),
             Command::Live(args) => live::run(args),

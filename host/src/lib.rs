@@ -27,6 +27,7 @@ pub mod ledger;
 pub mod live;
 pub mod log;
 pub mod recorder;
+pub mod report;
 pub mod rerun;
 pub mod session;
 pub mod simulation;

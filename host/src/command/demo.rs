@@ -13,11 +13,13 @@ use stribeck_core::wire::block::Params;
 use super::accounts;
 use super::capture::Display;
 use super::replay;
+use super::report::fits;
 use crate::ask;
 use crate::capture::{self, Plan};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::recorder::{Recorder, Wall};
+use crate::report::{self, Options, page};
 use crate::simulation::{Scenario, TrueFriction};
 use crate::source::Source;
 use crate::source::twin::Twin;
@@ -93,10 +95,18 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     if let Some(params) = &found.device {
         say(format!("4 identify\n{}", table(params, &scenario.friction)));
     }
+    let report = report::build(&log, &Options::default(), &|_| Vec::new(), |_| {})?;
+    let html = folder.join("report.html");
+    std::fs::write(&html, page::html(&report)).map_err(|e| Error::write(&html, e))?;
     say(format!(
-        "\nwrote {}, {} in {:.1} s\n\nGo on with:\n  stribeck live --from sim\n  stribeck info {}\n  stribeck replay {} --override ekf.drag=true",
+        "5 report    free run of the model alone\n{}",
+        fits(&report)
+    ));
+    say(format!(
+        "\nwrote {}, {}, {} in {:.1} s\n\nGo on with:\n  stribeck live --from sim\n  stribeck info {}\n  stribeck replay {} --override ekf.drag=true",
         log.display(),
         rig.display(),
+        html.display(),
         begun.elapsed().as_secs_f64(),
         log.display(),
         log.display()
@@ -110,6 +120,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         let value = json!({
             "log": log,
             "rig": rig,
+            "page": html,
             "truth": scenario.friction,
             "replay": found.verdict,
         });

@@ -1,0 +1,121 @@
+//! `stribeck report`: one page about a run, to be read, printed and filed.
+
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+use indicatif::ProgressBar;
+use serde_json::json;
+
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::report::markup::percent;
+use crate::report::swing::joint_name;
+use crate::report::{self, Options, Report, page};
+
+/// Write one self-contained HTML page about a run in a log
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  $ stribeck simulate --seconds 40 -o run.mcap
+  $ stribeck report run.mcap -o report.html
+
+The page holds the health of device and link, angles, parameters with 95 % bands, the free-run
+validation, spectra, residuals, the friction curve, what could be identified, and what the numbers
+cannot say. It needs no network and prints on A4. Exit code 3: the log has losses or damage;
+5: nothing swung (the page then holds the health only).")]
+pub struct Args {
+    /// The log
+    log: PathBuf,
+    /// The page to write
+    #[arg(short, long, default_value = "report.html", value_name = "HTML")]
+    output: PathBuf,
+    /// Which run of the log, counted from 1 (default: the longest)
+    #[arg(long, value_name = "N")]
+    run: Option<usize>,
+    /// Run the observers again and compare every bit, even if the capture already did
+    #[arg(long)]
+    compare: bool,
+    /// Print the numbers of the page as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: Args) -> anyhow::Result<Exit> {
+    let bar = if std::io::stderr().is_terminal() {
+        ProgressBar::new(100)
+    } else {
+        ProgressBar::hidden()
+    };
+    let options = Options {
+        run: args.run,
+        compare: args.compare,
+    };
+    let report = report::build(&args.log, &options, &|_| Vec::new(), |part| {
+        bar.set_position((100.0 * part) as u64);
+    })?;
+    bar.finish_and_clear();
+    std::fs::write(&args.output, page::html(&report)).map_err(|e| Error::write(&args.output, e))?;
+    if args.json {
+        println!("{}", json!({ "page": args.output, "report": report }));
+    } else {
+        print!("{}", text(&report));
+        println!("wrote {}", args.output.display());
+    }
+    Ok(exit(&report))
+}
+
+/// The short version.
+fn text(report: &Report) -> String {
+    let Some(a) = &report.analysis else {
+        return "nothing swung in this log: the page holds the health only\n".into();
+    };
+    let mut text = format!(
+        "run {} of {}: {:.2} s\n",
+        a.number,
+        report.runs.len(),
+        a.seconds
+    );
+    text += &fits(report);
+    if !report.health.is_sound() {
+        text += "the health section of the page has something to say\n";
+    }
+    text
+}
+
+/// Free-run fit of every parameter set, one line each.
+pub fn fits(report: &Report) -> String {
+    let mut text = String::new();
+    let Some(a) = &report.analysis else {
+        return text;
+    };
+    for v in &a.validated {
+        let fits: Vec<String> = v
+            .free_run
+            .fit_percent
+            .iter()
+            .enumerate()
+            .map(|(j, fit)| format!("{} {}", joint_name(&a.swing, j), percent(*fit)))
+            .collect();
+        let _ = writeln!(
+            text,
+            "  {:<14} free-run fit [%]: {}",
+            v.candidate.name,
+            fits.join(", ")
+        );
+    }
+    text
+}
+
+fn exit(report: &Report) -> Exit {
+    let health = &report.health;
+    if health.verification.differing_blocks > 0 {
+        Exit::Differs
+    } else if !health.losses.is_clean() || !health.damage.is_empty() {
+        Exit::Loss
+    } else if report.analysis.is_none() {
+        Exit::Nothing
+    } else {
+        Exit::Success
+    }
+}

@@ -1,0 +1,197 @@
+//! HTML text from numbers: escaping, tables, figures with captions, values with their uncertainty.
+
+use std::fmt::Write as _;
+
+use crate::chart::{Chart, Figure};
+
+/// Text that may stand between tags.
+pub fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A table; cells are HTML already. Columns whose index is in `text` are set flush left.
+pub fn table(class: &str, head: &[&str], text: &[usize], rows: &[Vec<String>]) -> String {
+    let mut out = format!("<table class=\"{class}\">\n<thead><tr>");
+    let align = |i: usize| {
+        if text.contains(&i) {
+            " class=\"t\""
+        } else {
+            ""
+        }
+    };
+    for (i, cell) in head.iter().enumerate() {
+        let _ = write!(out, "<th{}>{cell}</th>", align(i));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for row in rows {
+        out.push_str("<tr>");
+        for (i, cell) in row.iter().enumerate() {
+            let _ = write!(out, "<td{}>{cell}</td>", align(i));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table>\n");
+    out
+}
+
+/// Name and value pairs.
+pub fn facts(rows: &[(&str, String)]) -> String {
+    let mut out = String::from("<table class=\"facts\">\n<tbody>\n");
+    for (name, value) in rows {
+        let _ = writeln!(
+            out,
+            "<tr><th class=\"t\">{name}</th><td class=\"t\">{value}</td></tr>"
+        );
+    }
+    out.push_str("</tbody>\n</table>\n");
+    out
+}
+
+/// Charts as a numbered figure.
+pub fn figure(number: usize, charts: &[Chart], columns: usize, caption: &str) -> String {
+    let size = match columns {
+        1 => (900, 250),
+        _ => (450, 300),
+    };
+    let svg = Figure {
+        charts,
+        size,
+        columns,
+    }
+    .svg();
+    // Inside HTML the name space is known; the page names no address at all.
+    let svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
+    format!(
+        "<figure id=\"figure-{number}\">\n{svg}\n<figcaption><b>Figure {number}.</b> {caption}</figcaption>\n</figure>\n"
+    )
+}
+
+/// A value and its uncertainty in a common power of ten, with the digits the uncertainty allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scaled {
+    exponent: i32,
+    decimals: usize,
+}
+
+impl Scaled {
+    /// For `value` known to ± `sigma`; four significant digits without `sigma`.
+    pub fn new(value: f64, sigma: Option<f64>) -> Self {
+        let magnitude = |x: f64| x.abs().log10().floor() as i32;
+        let sigma = sigma.filter(|s| *s > 0.0 && s.is_finite());
+        let largest = value.abs().max(sigma.unwrap_or(0.0));
+        let usable = largest > 0.0 && largest.is_finite();
+        let exponent = if usable { magnitude(largest) } else { 0 };
+        // Small powers read better written out.
+        let exponent = if (-2..=3).contains(&exponent) {
+            0
+        } else {
+            exponent
+        };
+        let digits = match sigma {
+            Some(sigma) => exponent - magnitude(sigma) + 1,
+            None if usable => exponent - magnitude(largest) + 3,
+            None => 0,
+        };
+        Scaled {
+            exponent,
+            decimals: digits.clamp(0, 8) as usize,
+        }
+    }
+
+    /// A number in this scale, without its power of ten.
+    pub fn digits(&self, x: f64) -> String {
+        let text = format!("{:.*}", self.decimals, x / 10f64.powi(self.exponent));
+        text.replace('-', "−")
+    }
+
+    /// The unit with the power of ten in front.
+    pub fn unit(&self, unit: &str) -> String {
+        match self.exponent {
+            0 => unit.to_string(),
+            e => format!(
+                "10<sup>{}</sup>\u{a0}{unit}",
+                e.to_string().replace('-', "−")
+            ),
+        }
+    }
+
+    /// Number, power of ten and unit together.
+    pub fn full(&self, x: f64, unit: &str) -> String {
+        match self.exponent {
+            0 => format!("{} {unit}", self.digits(x)),
+            _ => format!("{} × {}", self.digits(x), self.unit(unit)),
+        }
+    }
+}
+
+/// A fit in percent: more digits the closer it is to 100.
+pub fn percent(fit: Option<f64>) -> String {
+    match fit {
+        None => "did not move".into(),
+        Some(fit) if !fit.is_finite() => "diverged".into(),
+        Some(fit) if fit < -999.0 => "below −999".into(),
+        Some(fit) if fit < 90.0 => format!("{fit:.1}").replace('-', "−"),
+        Some(fit) if fit < 99.9 => format!("{fit:.2}"),
+        Some(fit) => format!("{fit:.4}"),
+    }
+}
+
+/// UTC date and time of nanoseconds since 1970.
+pub fn date(ns: u64) -> String {
+    let seconds = ns / 1_000_000_000;
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days of the proleptic Gregorian calendar counted from 1 March 0000.
+    let day = days + 719_468;
+    let (era, day) = (day / 146_097, day % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = match month {
+        0..=9 => (era * 400 + year, month + 3),
+        _ => (era * 400 + year + 1, month - 9),
+    };
+    format!(
+        "{year}-{month:02}-{date:02} {:02}:{:02}:{:02} UTC",
+        rest / 3600,
+        rest / 60 % 60,
+        rest % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_follow_the_uncertainty() {
+        let s = Scaled::new(6.004e-4, Some(2.1e-7));
+        assert_eq!(
+            (s.digits(6.004e-4), s.digits(2.1e-7)),
+            ("6.0040".into(), "0.0021".into())
+        );
+        assert_eq!(s.full(6.004e-4, "m"), "6.0040 × 10<sup>−4</sup>\u{a0}m");
+        assert_eq!(Scaled::new(0.25, None).full(0.25, "N"), "0.2500 N");
+        assert_eq!(Scaled::new(0.0, None).full(0.0, "N"), "0 N");
+        assert_eq!(Scaled::new(1e-5, Some(3e-3)).digits(-3e-3), "−3.0");
+        assert_eq!(percent(Some(99.98123)), "99.9812");
+    }
+
+    #[test]
+    fn dates_and_escapes() {
+        assert_eq!(date(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(date(951_782_400_000_000_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(date(1_767_225_599_000_000_000), "2025-12-31 23:59:59 UTC");
+        assert_eq!(escape("<a & \"b\">"), "&lt;a &amp; &quot;b&quot;&gt;");
+    }
+}

@@ -1,0 +1,225 @@
+//! The report as one HTML page: no scripts, no addresses, all figures inline; made to be printed on A4 and filed.
+//!
+//! This file is the order of the sections; `health_section` and `result_section` write the long ones.
+
+use std::fmt::Write as _;
+
+use stribeck_core::plant::PlantConfig;
+
+use super::markup::{escape, figure};
+use super::{Analysis, Report, figures, health_section, result_section};
+use crate::config;
+
+/// Sections and figures, numbered as they come.
+pub struct Page {
+    pub body: String,
+    sections: usize,
+    figures: usize,
+}
+
+impl Page {
+    pub fn section(&mut self, title: &str) {
+        self.sections += 1;
+        let _ = writeln!(self.body, "<h2>{} {title}</h2>", self.sections);
+    }
+
+    pub fn paragraph(&mut self, html: &str) {
+        let _ = writeln!(self.body, "<p>{html}</p>");
+    }
+
+    pub fn note(&mut self, class: &str, html: &str) {
+        let _ = writeln!(self.body, "<p class=\"{class}\">{html}</p>");
+    }
+
+    pub fn html(&mut self, html: &str) {
+        self.body.push_str(html);
+    }
+
+    pub fn figure(&mut self, charts: &[crate::chart::Chart], columns: usize, caption: &str) {
+        if !charts.is_empty() {
+            self.figures += 1;
+            self.body += &figure(self.figures, charts, columns, caption);
+        }
+    }
+}
+
+/// The whole page.
+pub fn html(report: &Report) -> String {
+    let mut page = Page {
+        body: String::new(),
+        sections: 0,
+        figures: 0,
+    };
+    page.section("Result");
+    match &report.analysis {
+        Some(analysis) => result_section::result(&mut page, report, analysis),
+        None => page.note("note", &never_swung(report)),
+    }
+    page.section("Run and health");
+    health_section::health(&mut page, report);
+    if let Some(analysis) = &report.analysis {
+        sections(&mut page, analysis);
+    }
+    page.section("What these numbers cannot say");
+    page.html(&limits(report));
+    if let Some(text) = report.config.as_ref().and_then(|c| config::to_toml(c).ok()) {
+        page.section("Configuration of the device");
+        page.html(&format!("<pre>{}</pre>\n", escape(&text)));
+    }
+    frame(report, &page.body)
+}
+
+fn frame(report: &Report, body: &str) -> String {
+    let log = report.log.file_name().unwrap_or(report.log.as_os_str());
+    let log = escape(&log.to_string_lossy());
+    let device = report.health.device.as_ref();
+    let device = device.map_or_else(String::new, |d| {
+        format!(" · {} · firmware {}", escape(&d.board), escape(&d.build))
+    });
+    let date = report.health.recorded_ns.map(super::markup::date);
+    let date = date.map_or_else(String::new, |d| format!(" · recorded {d}"));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Friction report: {log}</title>\n<style>\n{}</style>\n</head>\n<body>\n\
+         <header>\n<h1>Friction report</h1>\n<p>{log}{device}{date}</p>\n</header>\n<main>\n{body}</main>\n\
+         <footer>Written by stribeck {}. Nothing on this page is loaded from elsewhere.</footer>\n</body>\n</html>\n",
+        include_str!("style.css"),
+        env!("CARGO_PKG_VERSION"),
+    )
+}
+
+fn never_swung(report: &Report) -> String {
+    let seconds = report.health.ticks as f64
+        / f64::from(
+            report
+                .health
+                .device
+                .as_ref()
+                .map_or(1, |d| d.tick_hz.max(1)),
+        );
+    format!(
+        "<b>Nothing swung.</b> In {seconds:.1} s of log the device was never in the phase <i>swinging</i>: it was not armed, or \
+         the links were not let go. There is nothing to identify; the health of device and link follows."
+    )
+}
+
+/// The sections that only a run has, in the order of the argument: seen, estimated, validated, doubted.
+fn sections(page: &mut Page, a: &Analysis) {
+    page.section("Measured and estimated angles");
+    page.figure(
+        &figures::angles(a),
+        1,
+        "Angles over the whole run: measured by the encoders, estimated on the device by both observers. Gaps in the lines are lost ticks.",
+    );
+    page.figure(
+        &figures::angles_detail(a),
+        2,
+        "The first seconds after the release, enlarged.",
+    );
+    page.section("Error and gain of the UAS observer");
+    page.figure(
+        &figures::error_and_gain(a),
+        2,
+        "Velocity error |e| that drives the adaptation, and the gain k, which never decreases.",
+    );
+    page.section("Parameters over time");
+    page.figure(
+        &figures::ekf_parameters(a),
+        2,
+        "Kalman filter: estimates and their 95 % bands. The vertical range is that of the result; what lies outside it at the beginning is not shown.",
+    );
+    page.figure(
+        &figures::uas_parameters(a),
+        2,
+        "UAS: each parameter divided by the fixed point of its law. Every line runs towards 1 on any record, as far as the error carries it: a prior running down, not a measurement.",
+    );
+    page.section("Free-run validation");
+    result_section::validation(page, a);
+    page.section("Spectrum and phase portrait");
+    let mut both = figures::spectra(a);
+    both.extend(figures::portraits(a));
+    let dominant: Vec<String> = a
+        .dominant_hz
+        .iter()
+        .enumerate()
+        .filter_map(|(j, f)| f.map(|f| format!("θ{j} at {f:.3} Hz")))
+        .collect();
+    let caption = format!(
+        "Above: amplitude spectrum of each joint (Hann window); strongest: {}. Below: velocity over angle, from the Kalman filter, first 60 s at most.",
+        if dominant.is_empty() {
+            "none".into()
+        } else {
+            dominant.join(", ")
+        }
+    );
+    page.figure(&both, 2, &caption);
+    page.section("Residuals");
+    result_section::residuals(page, a);
+    page.section("Friction torque and velocity");
+    result_section::torque(page, a);
+    page.section("What could be identified");
+    result_section::identifiability(page, a);
+}
+
+fn limits(report: &Report) -> String {
+    let mut items: Vec<String> = Vec::new();
+    if let Some(config) = &report.config {
+        items.push(match &config.plant {
+            PlantConfig::Furuta(f) => format!(
+                "The rig is taken as configured: masses, lengths, inertias and the tilt of {:.2}°. An error of 1 % in an inertia or \
+                 lever moves the friction values by about as much, and no interval here contains it.",
+                f.tilt.to_degrees()
+            ),
+            PlantConfig::Pendulum(_) => "The rig is taken as configured: mass, length and inertia. An error of 1 % in them moves the \
+                 friction values by about as much, and no interval here contains it."
+                .into(),
+        });
+    }
+    items.push(
+        "Intervals assume that the friction law of the method is the true one. Where it is not (Stribeck peak, asymmetry, drag, a bearing \
+         that warms up) the residuals and the measured torque show it; the intervals do not."
+            .into(),
+    );
+    let skipped = report.health.losses.skipped_ticks;
+    if skipped > 0 {
+        items.push(format!(
+            "{skipped} ticks never happened because the processor was busy. The observers take every step for one tick, so their \
+             estimates of a run with such ticks may be off by more than the intervals say."
+        ));
+    }
+    if let Some(a) = &report.analysis {
+        let reach: Vec<String> = a
+            .torque
+            .iter()
+            .enumerate()
+            .map(|(j, m)| {
+                format!(
+                    "joint {j} up to {:.2} rad/s at a median load of {:.2} N",
+                    m.fastest, m.normal
+                )
+            })
+            .collect();
+        items.push(format!(
+            "The run visited {}. Beyond that the laws are extrapolated.",
+            reach.join(", ")
+        ));
+    }
+    items.extend(
+        [
+            "μs, vt and Fnt cannot be told from such a swing: Fnt has no influence on it at all, μs and vt act only in the instants around \
+             standstill, below the resolution of the encoders. Values printed for them are assumptions.",
+            "UAS parameters are not measurements. Their law contains no measurement except the size of the error, so they move from the \
+             guess to a fixed point that is known beforehand. The UAS angles and velocities are sound.",
+            "A free-run fit is dominated by the large swings at the beginning. 99.9 % does not mean parameters within .1 %; \
+             two different laws may fit equally well.",
+            "Coulomb friction here is a torque per newton of joint force (metres): coefficient times effective radius. Neither of them alone is known.",
+            "One run is one temperature, one lubrication, one assembly. Repeat the run to learn how much the values scatter.",
+            "Equal digests prove that the device computed what this program computes from the same counts; they say nothing about \
+             whether an encoder slipped or was mounted with an offset.",
+        ]
+        .map(String::from),
+    );
+    let items: String = items.iter().map(|i| format!("<li>{i}</li>\n")).collect();
+    format!("<ul>\n{items}</ul>\n")
+}
