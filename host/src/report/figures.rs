@@ -55,7 +55,17 @@ fn broken(points: Vec<(f64, f64)>, longest: f64) -> Vec<(f64, f64)> {
 
 /// What counts as missing between records of the observers [s].
 fn record_gap(swing: &Swing, every: u64, grid: u64) -> f64 {
-    2.5 * swing.tick_s() * every.max(grid).max(1) as f64
+    2.5 * swing.tick_s() * spacing(every, grid) as f64
+}
+
+/// Ticks between records that come at multiples of `every` and are kept at multiples of `grid`.
+fn spacing(every: u64, grid: u64) -> u64 {
+    let (every, grid) = (every.max(1), grid.max(1));
+    let (mut a, mut b) = (every, grid);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    every / a * grid
 }
 
 /// Measured and estimated angles: the whole run, one chart per joint.
@@ -392,3 +402,14 @@ fn span(values: impl Iterator<Item = f64>) -> (f64, f64) {
 }
 
 const _: () = assert!(JOINTS == 2, "charts are laid out for two joints");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinned_records_are_not_gaps() {
+        let spacings = [(50, 1), (50, 16), (100, 4), (1, 8), (0, 8)].map(|(e, g)| spacing(e, g));
+        assert_eq!(spacings, [50, 400, 100, 8, 8]);
+    }
+}
