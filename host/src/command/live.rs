@@ -12,11 +12,12 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use stribeck_core::wire::Ask;
 
 use super::from::FromArgs;
+use crate::error::Error;
 use crate::exit::Exit;
 use crate::live::feed::{Feed, HISTORY_S};
 use crate::live::screen::{self, View};
@@ -27,6 +28,7 @@ use crate::source::pump::{Packet, Pump};
 /// Redraw at this rate.
 const FRAME: Duration = Duration::from_millis(50);
 
+/// Watch a device, the native twin or a log on the full screen
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -51,12 +53,18 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
     if !(args.speed > 0.0 && args.speed.is_finite()) {
-        bail!("--speed {} is not a positive number", args.speed);
+        return Err(Error::invalid(
+            format!("--speed {} is not a positive number", args.speed),
+            "1 plays a log as it happened, 4 four times as fast",
+        )
+        .into());
     }
     if !std::io::stdout().is_terminal() {
-        bail!(
-            "live draws on a terminal, and standard output is none; use `stribeck capture` in scripts"
-        );
+        return Err(Error::invalid(
+            "live draws on a terminal, and standard output is none",
+            "use `stribeck capture` in scripts",
+        )
+        .into());
     }
     let pump = Pump::start(args.from.open_attended()?);
     let mut live = Live::new(pump, &args);
