@@ -320,7 +320,7 @@ fn demo_shows_everything_and_leaves_its_files() {
     ] {
         assert!(out.contains(words), "{words} not in\n{out}");
     }
-    for file in ["run.mcap", "rig.toml"] {
+    for file in ["run.mcap", "rig.toml", "report.html"] {
         assert!(demo.join(file).exists(), "{file}");
     }
     let (code, _, err) = run(&["config", "validate", arg(&demo.join("rig.toml"))]);
