@@ -16,11 +16,14 @@ pub mod demo;
 pub mod doctor;
 pub mod export;
 pub mod from;
+pub mod identify;
 pub mod info;
 pub mod live;
+pub mod paper;
 pub mod replay;
 pub mod report;
 pub mod simulate;
+pub mod study;
 
 /// Identify the friction of a tilted Furuta pendulum: capture, replay bit for bit, identify, report.
 #[derive(Debug, Parser)]
@@ -36,6 +39,9 @@ enum Command {
     Capture(capture::Args),
     Replay(replay::Args),
     Report(report::Args),
+    Identify(identify::Args),
+    Paper(paper::Args),
+    Study(study::Args),
     Info(info::Args),
     Export(export::Args),
     Live(live::Args),
@@ -52,6 +58,9 @@ impl Cli {
             Command::Capture(args) => capture::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Report(args) => report::run(args),
+            Command::Identify(args) => identify::run(args),
+            Command::Paper(args) => paper::run(args),
+            Command::Study(args) => study::run(args),
             Command::Info(args) => info::run(args),
             Command::Export(args) => export::run(args),
             Command::Live(args) => live::run(args),

@@ -1,0 +1,176 @@
+//! Friction from the energy that is lost: linear, global, no derivative of a velocity.
+//!
+//! ```text
+//! pendulum, per half swing a → b:   ω0²·(cosθb − cosθa) = c·|θb − θa| + b·∫ω²dt + d·∫|ω|³dt
+//! Furuta, per window:               −ΔE = Σj μdj·∫Fnj·|ωj|dt + μvj·∫ωj²dt
+//! ```
+//!
+//! At turning points the kinetic energy of a pendulum vanishes, so only angles enter the left side. ω0² and the first
+//! state come from the timing of the whole record with the friction held ([`super::subject::Subject::settle`]).
+
+use stribeck_core::plant::Plant;
+
+use crate::error::{Error, Result};
+
+use super::model::{Coef, Model, Param, Rig};
+use super::outcome::Outcome;
+use super::smooth::{Smooth, local};
+use super::subject::Subject;
+use super::triangle::Triangle;
+
+/// Identify from the energy balance.
+pub fn identify(subject: &Subject) -> Result<Outcome> {
+    let began = std::time::Instant::now();
+    let terms: &[Coef] = match subject.rig {
+        Rig::Pendulum { .. } => &[Coef::Coulomb, Coef::Viscous, Coef::Drag],
+        Rig::Furuta(_) => &[Coef::Coulomb, Coef::Viscous],
+    };
+    let mut model = subject.model(terms);
+    let mut settled = subject.settle(&model);
+    let mut stderr = Vec::new();
+    // The balance scales with ω0², which the timing gives; two rounds settle both.
+    for _ in 0..2 {
+        for &p in &settled.model.free {
+            model.set(p, settled.model.get(p));
+        }
+        stderr = match subject.rig {
+            Rig::Pendulum { .. } => pendulum(subject, &mut model)?,
+            Rig::Furuta(_) => furuta(subject, &mut model)?,
+        };
+        settled = subject.settle(&model);
+    }
+    for (i, &p) in model.free.clone().iter().enumerate() {
+        if let Some(k) = settled.model.free.iter().position(|s| *s == p) {
+            model.set(p, settled.model.get(p));
+            stderr[i] = settled.stderr[k];
+        }
+    }
+    Ok(subject.outcome("energy", &model, &settled.start, &stderr, began))
+}
+
+/// Set c, b, d of `model` from half swings; standard errors in the order of its free parameters.
+fn pendulum(subject: &Subject, model: &mut Model) -> Result<Vec<f64>> {
+    let record = &subject.record;
+    let scale = subject.prepared.scale;
+    let (step, half) = (0.05 * scale, (0.4 * scale).max(4.0 * record.dt()));
+    let smooth = Smooth::new(record, step, half);
+    let x = record.joint(0);
+    let offset = model.offset[0];
+    // Turning points: velocity changes sign; the angle there from the local polynomial at the interpolated time.
+    let mut turns: Vec<(usize, f64)> = Vec::new();
+    for i in 1..smooth.t.len() {
+        let (a, b) = (smooth.w[i - 1][0], smooth.w[i][0]);
+        if a * b < 0.0 {
+            let t = smooth.t[i - 1] + step * a / (a - b);
+            turns.push((i, local(&record.t, &x, t, half).q - offset));
+        }
+    }
+    let least = (20.0 * record.resolution(0)).max(0.01);
+    let w2 = model.get(Param::Omega0Squared);
+    let mut eq = Triangle::new(3);
+    for pair in turns.windows(2) {
+        let [(ia, a), (ib, b)] = [pair[0], pair[1]];
+        if (b - a).abs() < least {
+            continue;
+        }
+        let sum = |power: i32| -> f64 {
+            (ia..ib)
+                .map(|i| step * smooth.w[i][0].abs().powi(power))
+                .sum()
+        };
+        eq.add(&mut [(b - a).abs(), sum(2), sum(3), w2 * (b.cos() - a.cos())]);
+    }
+    if eq.rows < 5 {
+        return Err(Error::invalid(
+            format!(
+                "{} half swings: the energy balance needs at least 5",
+                eq.rows
+            ),
+            "record more swings, or use `--method greybox`",
+        ));
+    }
+    let terms = [Coef::Coulomb, Coef::Viscous, Coef::Drag];
+    Ok(apply(
+        model,
+        &dissipative(&eq),
+        &terms.map(|c| Param::Friction(c, 0)),
+    ))
+}
+
+/// Friction only takes energy: columns whose coefficient comes out negative are tied to zero, quadratic drag first.
+fn dissipative(eq: &Triangle) -> Triangle {
+    let mut tied = eq.clone();
+    for column in [2, 1, 0] {
+        if tied.solve().iter().all(|x| *x >= -1e-9) {
+            break;
+        }
+        let mut row = [0.0; 4];
+        row[column] = 1e9;
+        tied.add(&mut row);
+    }
+    tied
+}
+
+/// Set μd, μv of both joints from windows of one time scale.
+fn furuta(subject: &Subject, model: &mut Model) -> Result<Vec<f64>> {
+    let scale = subject.prepared.scale;
+    let step = scale / 12.0;
+    let smooth = Smooth::new(
+        &subject.record,
+        step,
+        (0.5 * scale).max(4.0 * subject.record.dt()),
+    );
+    let values = model.values();
+    let Some(system) = model.furuta::<f64>(&values[..model.dynamic()]) else {
+        unreachable!("the caller matched the rig")
+    };
+    let at = |i: usize| (smooth.q[i], smooth.w[i]);
+    let normal: Vec<[f64; 2]> = (0..smooth.t.len())
+        .map(|i| system.plant.terms(at(i).0, at(i).1).normal)
+        .collect();
+    let mut eq = Triangle::new(4);
+    let width = 12;
+    for k in 0..(smooth.t.len() - 1) / width {
+        let (a, b) = (k * width, (k + 1) * width);
+        let energy = |i: usize| system.plant.energy(at(i).0, at(i).1);
+        let mut row = [0.0; 5];
+        for i in a..=b {
+            let weight = if i == a || i == b { 0.5 * step } else { step };
+            for j in 0..2 {
+                let w = smooth.w[i][j].abs();
+                row[2 * j] += weight * normal[i][j] * w;
+                row[2 * j + 1] += weight * w * w;
+            }
+        }
+        row[4] = energy(a) - energy(b);
+        eq.add(&mut row);
+    }
+    if eq.rows < 10 {
+        return Err(Error::invalid(
+            format!("{} windows: the energy balance needs at least 10", eq.rows),
+            "record a longer swing",
+        ));
+    }
+    let params = [0, 1].map(|j| {
+        [
+            Param::Friction(Coef::Coulomb, j),
+            Param::Friction(Coef::Viscous, j),
+        ]
+    });
+    Ok(apply(model, &eq, params.as_flattened()))
+}
+
+/// Put the solution of `eq` into the model; standard errors for all its free parameters (0 where not in `params`).
+fn apply(model: &mut Model, eq: &Triangle, params: &[Param]) -> Vec<f64> {
+    let solution = eq.solve();
+    let variance = eq.residual() / (eq.rows as f64 - params.len() as f64).max(1.0);
+    let covariance = eq.covariance();
+    let mut stderr = vec![0.0; model.free.len()];
+    for (k, &p) in params.iter().enumerate() {
+        model.set(p, solution[k]);
+        if let Some(i) = model.free.iter().position(|f| *f == p) {
+            stderr[i] = (variance * covariance[(k, k)]).sqrt();
+        }
+    }
+    stderr
+}

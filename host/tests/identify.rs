@@ -1,0 +1,204 @@
+//! Identification: simulated truth first, then real records where they are at hand.
+//!
+//! Real records are looked for in the folder named by STRIBECK_DATA, else in ../shared/data beside the repository; a test
+//! whose record is absent says so and passes.
+
+use std::path::PathBuf;
+
+use stribeck::identify::import::{self, Options, Table, Unit};
+use stribeck::identify::model::{Coef, Param, Rig};
+use stribeck::identify::online::Precision;
+use stribeck::identify::outcome::Outcome;
+use stribeck::identify::record::Record;
+use stribeck::identify::run::{Choices, Method, run};
+use stribeck::identify::stage;
+use stribeck::identify::subject::Subject;
+use stribeck::paper::decrement::{TABLE_1, corrected, simulate};
+use stribeck::paper::observer::{TABLE_3, reference_record, score, simulation};
+
+fn data(file: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("STRIBECK_DATA").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
+        PathBuf::from,
+    );
+    let path = root.join(file);
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: {} is not there", path.display());
+    None
+}
+
+fn decays() -> Vec<(PathBuf, Options)> {
+    let column = |time: &str, angle: &str| Options {
+        time: Some(time.into()),
+        angle: vec![angle.into()],
+        ..Options::default()
+    };
+    let degrees = Options {
+        unit: Unit::Deg,
+        rate: Some(1000.0),
+        header: Some(2),
+        ..Options::default()
+    };
+    [
+        (
+            "furuta_macstepien/hardware_pure_joint1_oscillations.csv",
+            column("__time", "/joint_states/joint1/position"),
+        ),
+        ("cartpend_skov/test1pend2.csv", column("1", "2")),
+        (
+            "rip_jensen/pendulum_free_swing_data_01.txt",
+            degrees.clone(),
+        ),
+        (
+            "rip_jensen/pendulum_free_swing_data_02.txt",
+            degrees.clone(),
+        ),
+        ("rip_jensen/pendulum_free_swing_data_03.txt", degrees),
+    ]
+    .into_iter()
+    .filter_map(|(file, options)| data(file).map(|p| (p, options)))
+    .collect()
+}
+
+fn pendulum(record: &Record) -> Subject {
+    let rig = Rig::Pendulum {
+        omega0_sq: 1.0,
+        inertia: None,
+    };
+    Subject::new(record, rig, &[Param::Omega0Squared, Param::Offset(0)], true).unwrap()
+}
+
+fn choices(terms: Option<&[Coef]>) -> Choices {
+    Choices {
+        terms: terms.map(<[Coef]>::to_vec),
+        precision: Precision::F32,
+    }
+}
+
+fn value(o: &Outcome, name: &str) -> f64 {
+    o.estimates
+        .iter()
+        .find(|e| e.name == name)
+        .unwrap_or_else(|| panic!("no {name}"))
+        .value
+}
+
+#[test]
+fn the_reference_run_is_recovered_from_counts() {
+    let record = reference_record(0.0, 1);
+    let rig = Rig::furuta(&stribeck_core::plant::furuta::Config::default());
+    let subject = Subject::new(&record, rig, &[], false).unwrap();
+    let paper = [
+        Coef::Coulomb,
+        Coef::Viscous,
+        Coef::Stribeck,
+        Coef::Transition,
+    ];
+    let o = run(&subject, Method::Greybox, &choices(Some(&paper))).unwrap();
+    for (name, truth) in [
+        ("μd0", 5e-4),
+        ("μv0", 2.5e-4),
+        ("μd1", 6e-4),
+        ("μv1", 2.5e-4),
+    ] {
+        let error = value(&o, name) / truth - 1.0;
+        assert!(
+            error.abs() < 2e-3,
+            "{name} is off by {:.3} %",
+            100.0 * error
+        );
+    }
+    assert!(o.fit.iter().all(|f| *f > 99.999), "{:?}", o.fit);
+}
+
+#[test]
+fn table_3_of_paper_000_scores_as_measured() {
+    let (t, states) = simulation();
+    let (fit, _) = score(&TABLE_3[1], &t, &states);
+    assert!(
+        (fit[0] - 99.36).abs() < 0.3 && (fit[1] - 99.54).abs() < 0.3,
+        "{fit:?}"
+    );
+}
+
+#[test]
+fn table_1_of_paper_004_comes_out() {
+    for (i, (truth, _)) in TABLE_1.iter().enumerate() {
+        for (noise, tolerance) in [(0.0, 1e-3), (0.01, 0.03)] {
+            let (t, x) = simulate(truth, 1e-3, 30.0, noise, 7 + i as u64);
+            let found = corrected(&t, &x).unwrap();
+            let friction = truth[1].abs().max(truth[2]).max(0.05);
+            let scale = [truth[0], friction, friction, truth[3], truth[3]];
+            for k in 0..5 {
+                let error = (found[k] - truth[k]) / scale[k];
+                assert!(
+                    error.abs() < tolerance,
+                    "row {} quantity {k} noise {noise}: {error}",
+                    i + 1
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn real_decays_are_explained() {
+    for (path, options) in decays() {
+        let record = import::read(&path, &options).unwrap();
+        let subject = pendulum(&record);
+        for (method, least) in [
+            (Method::Greybox, 99.98),
+            (Method::Energy, 99.9),
+            (Method::Ekf, 99.5),
+        ] {
+            let o = run(&subject, method, &choices(None)).unwrap();
+            println!("{} {method:?} {:.4} %", record.name, o.fit[0]);
+            assert!(
+                o.fit[0] > least,
+                "{} {method:?}: {:.4} %",
+                record.name,
+                o.fit[0]
+            );
+        }
+    }
+}
+
+#[test]
+fn the_published_viscous_friction_comes_out_of_its_own_model() {
+    let Some((path, options)) = decays()
+        .into_iter()
+        .find(|(p, _)| p.to_string_lossy().contains("joint1"))
+    else {
+        return;
+    };
+    let subject = pendulum(&import::read(&path, &options).unwrap());
+    let o = run(&subject, Method::Greybox, &choices(Some(&[Coef::Viscous]))).unwrap();
+    let b = value(&o, "b/J");
+    assert!((b / 0.1685 - 1.0).abs() < 0.03, "b/J = {b}");
+}
+
+#[test]
+fn the_linear_stage_gives_the_published_values() {
+    let Some(path) = data("emps/DATA_EMPS.csv") else {
+        return;
+    };
+    let table = Table::read(&path, None).unwrap();
+    let position = table.column(&path, "qm_m").unwrap();
+    let force: Vec<f64> = table
+        .column(&path, "vir_V")
+        .unwrap()
+        .iter()
+        .map(|v| 35.15 * v)
+        .collect();
+    let found = stage::identify(1e-3, position, &force, &stage::Options::default()).unwrap();
+    for (e, published) in found.estimates.iter().zip([95.109, 203.50, 20.39, -3.16]) {
+        assert!(
+            (e.value / published - 1.0).abs() < 2e-3,
+            "{} = {}",
+            e.name,
+            e.value
+        );
+    }
+}
