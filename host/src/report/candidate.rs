@@ -156,7 +156,7 @@ fn kalman(swing: &Swing, last: &stribeck_core::wire::block::Params) -> Vec<Estim
     let limit = 100.0 * f64::from(swing.config.ekf.identifiable);
     let moving = swing.moving();
     let mut rows = Vec::new();
-    for joint in 0..swing.joints() {
+    for (joint, moving) in moving.iter().enumerate().take(swing.joints()) {
         for (k, (symbol, unit)) in EKF_SYMBOLS.into_iter().enumerate() {
             let i = 3 * joint + k;
             let (value, sigma) = (f64::from(last.p[i]), f64::from(last.sigma[i]));
@@ -183,7 +183,7 @@ fn kalman(swing: &Swing, last: &stribeck_core::wire::block::Params) -> Vec<Estim
                     "{width}; the {} moved faster than {:.2} rad/s in {:.0} % of the run",
                     joint_name(swing, joint),
                     swing.config.ekf.still_speed,
-                    100.0 * moving[joint]
+                    100.0 * moving
                 );
                 (false, why)
             };

@@ -29,10 +29,10 @@ pub fn residuals(swing: &Swing) -> Vec<Residual> {
     let quantum = swing.quantum();
     let mut rows = Vec::new();
     for (observer, estimate) in observers {
-        for joint in 0..swing.joints() {
+        for (joint, quantum) in quantum.iter().enumerate().take(swing.joints()) {
             let points = swing.observed.samples().iter().map(|(tick, o)| {
                 let error = o.measured[joint] - f64::from(estimate(&o.states, joint));
-                (swing.seconds(*tick), error / quantum[joint])
+                (swing.seconds(*tick), error / quantum)
             });
             rows.push(statistics(observer, joint, points.collect()));
         }
