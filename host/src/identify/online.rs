@@ -239,7 +239,9 @@ pub fn uas(subject: &Subject, precision: Precision) -> Result<Outcome> {
     let mut model = base.clone();
     model.free = Vec::new();
     for j in 0..2 {
-        let p: [f64; 5] = std::array::from_fn(|i| z[5 * j + i]);
+        let mut p: [f64; 5] = std::array::from_fn(|i| z[5 * j + i]);
+        // A free run cannot follow a sharper corner than this in reasonable time.
+        p[3] = p[3].max(5e-3);
         model.friction[j] = model_friction(&Friction::brown_mcphee(p));
     }
     let settled = subject.settle(&model);

@@ -26,7 +26,11 @@ pub fn identify(subject: &Subject) -> Outcome {
     let mut prepared = subject.prepared.clone();
     prepared.segment = subject.record.duration() + 1.0;
     prepared.nodes.truncate(1);
-    let fitted = fit(&subject.record, &prepared, &model, &[], &Options::default());
+    let options = Options {
+        iterations: 12,
+        ..Options::default()
+    };
+    let fitted = fit(&subject.record, &prepared, &model, &[], &options);
     let mut out = subject.outcome(
         "singleshoot",
         &fitted.model,
