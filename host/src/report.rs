@@ -18,6 +18,7 @@ pub mod free_run;
 pub mod health;
 mod health_section;
 pub mod markup;
+pub mod offline;
 pub mod page;
 pub mod residual;
 mod result_section;

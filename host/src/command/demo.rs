@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use serde_json::json;
 use stribeck_core::config::Config;
+use stribeck_core::plant::PlantConfig;
 use stribeck_core::wire::Ask;
-use stribeck_core::wire::block::Params;
 
 use super::accounts;
 use super::capture::Display;
@@ -18,6 +18,12 @@ use crate::ask;
 use crate::capture::{self, Plan};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::identify::import;
+use crate::identify::model::Rig;
+use crate::identify::online::Precision;
+use crate::identify::outcome::{Estimate, Outcome};
+use crate::identify::run::{self as methods, Choices, Method};
+use crate::identify::subject::Subject;
 use crate::recorder::{Recorder, Wall};
 use crate::report::{self, Options, page};
 use crate::simulation::{Scenario, TrueFriction};
@@ -92,10 +98,17 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         found.verdict.differing_bits,
         found.speed
     ));
-    if let Some(params) = &found.device {
-        say(format!("4 identify\n{}", table(params, &scenario.friction)));
-    }
-    let report = report::build(&log, &Options::default(), &|_| Vec::new(), |_| {})?;
+    let outcomes = identify(&log)?;
+    say(format!(
+        "4 identify\n{}",
+        table(&outcomes, &scenario.friction)
+    ));
+    let report = report::build(
+        &log,
+        &Options::default(),
+        &report::offline::grey_box,
+        |_| {},
+    )?;
     let html = folder.join("report.html");
     std::fs::write(&html, page::html(&report)).map_err(|e| Error::write(&html, e))?;
     say(format!(
@@ -154,29 +167,63 @@ fn record(
     Ok(outcome.accounts)
 }
 
-/// True values beside what the two observers on the device found, with 95 % intervals.
-fn table(params: &Params, truth: &[TrueFriction; 2]) -> String {
-    let mut text = format!(
-        "  {:<14}{:>11}{:>16}{:>26}\n",
-        "", "true", "UAS (a prior)", "EKF"
-    );
+/// The two observers of the device and the grey box on the run of a log.
+fn identify(log: &Path) -> Result<Vec<Outcome>> {
+    let logged = import::read_log(log)?;
+    let PlantConfig::Furuta(rig) = &logged.config.plant else {
+        return Ok(Vec::new());
+    };
+    let subject = Subject::new(&logged.record, Rig::furuta(rig), &[], true)?;
+    let choices = Choices {
+        terms: Some(report::offline::TERMS.to_vec()),
+        precision: Precision::F32,
+    };
+    [Method::Uas, Method::Ekf, Method::Greybox]
+        .into_iter()
+        .map(|method| methods::run(&subject, method, &choices))
+        .collect()
+}
+
+/// True values beside every method's estimate with its 95 % interval, then the fit of a free run.
+fn table(outcomes: &[Outcome], truth: &[TrueFriction; 2]) -> String {
+    let mut text = format!("  {:<14}{:>11}", "", "true");
+    for o in outcomes {
+        let name = if o.method == "uas" {
+            "uas (a prior)"
+        } else {
+            o.method
+        };
+        let _ = write!(text, "{name:>24}");
+    }
+    text.push('\n');
     for (joint, friction) in truth.iter().enumerate() {
-        let rows = [
-            ("μd", "m", friction.mu_d, 5 * joint, 3 * joint),
-            ("μv", "N·m·s", friction.mu_v, 5 * joint + 2, 3 * joint + 1),
-        ];
-        for (symbol, unit, value, uas, ekf) in rows {
-            let estimate = match params.identifiable & (1 << ekf) {
-                0 => "not identifiable".to_string(),
-                _ => format!("{:.3e} ± {:.1e}", params.p[ekf], 1.96 * params.sigma[ekf]),
-            };
-            let name = format!("{symbol}{joint} [{unit}]");
-            let _ = writeln!(
-                text,
-                "  {name:<14}{value:>11.3e}{:>16.3e}{estimate:>26}",
-                params.z[uas]
-            );
+        for (symbol, unit, value) in [("μd", "m", friction.mu_d), ("μv", "N·m·s", friction.mu_v)]
+        {
+            let name = format!("{symbol}{joint}");
+            let _ = write!(text, "  {:<14}{value:>11.3e}", format!("{name} [{unit}]"));
+            for o in outcomes {
+                let estimate = o.estimates.iter().find(|e| e.name == name);
+                let _ = write!(text, "{:>24}", estimate.map_or("–".into(), |e| cell(o, e)));
+            }
+            text.push('\n');
         }
     }
+    for joint in 0..truth.len() {
+        let _ = write!(text, "  {:<25}", format!("free-run fit θ{joint} [%]"));
+        for o in outcomes {
+            let fit = o.fit.get(joint).map_or("–".into(), |f| format!("{f:.4}"));
+            let _ = write!(text, "{fit:>24}");
+        }
+        text.push('\n');
+    }
     text + "  The UAS parameters follow their bounds, not the data: they are a prior."
+}
+
+fn cell(outcome: &Outcome, e: &Estimate) -> String {
+    match e.stderr {
+        _ if outcome.method == "uas" => format!("{:.3e}", e.value),
+        _ if !e.identifiable => "not identifiable".into(),
+        Some(s) => format!("{:.3e} ± {:.1e}", e.value, 1.96 * s),
+        None => format!("{:.3e}", e.value),
+    }
 }

@@ -1,6 +1,6 @@
 //! `stribeck identify`: friction from a log or from anybody's data.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde_json::json;
@@ -183,7 +183,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     Ok(if any { Exit::Success } else { Exit::Nothing })
 }
 
-fn load(args: &Args, file: &PathBuf) -> anyhow::Result<(Record, Rig)> {
+fn load(args: &Args, file: &Path) -> anyhow::Result<(Record, Rig)> {
     let configured = args.rig.as_deref().map(crate::config::load).transpose()?;
     if file.extension().is_some_and(|e| e == "mcap") {
         let logged = import::read_log(file)?;
@@ -254,7 +254,7 @@ fn refined(args: &Args, rig: &Rig) -> Vec<Param> {
     out
 }
 
-fn run_stage(args: &Args, file: &PathBuf) -> anyhow::Result<(String, Vec<Outcome>)> {
+fn run_stage(args: &Args, file: &Path) -> anyhow::Result<(String, Vec<Outcome>)> {
     let began = std::time::Instant::now();
     let table = Table::read(file, args.header)?;
     let key = |k: &Option<String>, what: &str| {

@@ -51,7 +51,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         run: args.run,
         compare: args.compare,
     };
-    let report = report::build(&args.log, &options, &|_| Vec::new(), |part| {
+    let report = report::build(&args.log, &options, &report::offline::grey_box, |part| {
         bar.set_position((100.0 * part) as u64);
     })?;
     bar.finish_and_clear();

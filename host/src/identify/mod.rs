@@ -14,6 +14,9 @@
 //! their free parameters, [`motion`] integrates them, [`smooth`] and [`balance`] give start values, [`triangle`] solves
 //! least squares, [`outcome`] is what every method returns.
 
+// Matrix equations read by index.
+#![allow(clippy::needless_range_loop)]
+
 pub mod balance;
 pub mod energy;
 pub mod greybox;
