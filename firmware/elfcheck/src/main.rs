@@ -114,7 +114,7 @@ fn print_stack(program: &Program, all: bool) {
         .collect();
     rows.sort_by(|a, b| b.cmp(a));
     let which = if all { "all" } else { "in the tick" };
-    println!("stack of functions ({which}) [bytes], with direct calls and alone:");
+    println!("stack of functions ({which}) (bytes), with direct calls and alone:");
     for (deepest, own, name) in rows {
         println!("  {deepest:>7} {own:>7}  {name}");
     }

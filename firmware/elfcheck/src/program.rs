@@ -22,7 +22,7 @@ pub struct Function {
     pub callees: BTreeMap<u32, u32>,
     /// Addresses of calls and jumps whose target is computed at run time.
     pub indirect: Vec<u32>,
-    /// Stack it takes itself [bytes].
+    /// Stack it takes itself (bytes).
     pub frame: u32,
     /// Addresses of instructions that the checks may object to.
     pub marked: Vec<(u32, Op)>,
@@ -38,7 +38,7 @@ pub struct Program {
     pub sizes: Sizes,
 }
 
-/// Memory use [bytes].
+/// Memory use (bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     pub code: u32,

@@ -52,7 +52,7 @@ const TASK: &str = "TaskStorage";
 /// Result for one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
-    /// Stack that a call needs at most [bytes], if nothing in `recursive` calls itself again.
+    /// Stack that a call needs at most (bytes), if nothing in `recursive` calls itself again.
     pub bytes: u32,
     /// Names of functions that call themselves, directly or not.
     pub recursive: BTreeSet<String>,
@@ -111,12 +111,12 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// Exception frame with FPU registers and alignment [bytes].
+/// Exception frame with FPU registers and alignment (bytes).
 pub const EXCEPTION: u32 = 104 + 4;
 /// Interrupts that can be active at once with the tick, one per priority.
 const INTERRUPTS: [&str; 2] = ["TIM3", "OTG_FS"];
 
-/// Everything that can be on the one stack at once [bytes].
+/// Everything that can be on the one stack at once (bytes).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Total {
     /// The tick with its exception frame: exact.
