@@ -7,7 +7,7 @@
 //! Between turning points the motion is linear about S± = x0 ∓ f±/k, so successive turning points obey
 //! y[n] = S − (y[n−1] − S)·E with E = e^(−πβ), one S and E per direction. E from differences of turning points (the
 //! friction drops out), S± = (y[n] + y[n−1]·E)/(1+E), then x̄k = (S₋ − S₊)/2, Δxk = x0 − (S₊ + S₋)/2, ζ = β/√(1+β²),
-//! ω0 = ωd/√(1−ζ²); Δζ keeps its sign. [`peaks`] does that; [`fit`] then moves the same seven numbers to the least
+//! ω0 = ωd/√(1−ζ²); Δζ keeps its sign. `peaks` does that; `fit` then moves the same seven numbers to the least
 //! squares over all samples, which is what makes it work with noise, and gives standard errors.
 //!
 //! Δf cannot be told from a constant offset: x0 must be known (0 unless given).
