@@ -131,7 +131,7 @@ impl Tick {
         MISSED.store(self::missed().wrapping_add(missed), Relaxed);
         PHASE.store(self.engine.phase() as u8, Relaxed);
         let cycles = DWT::cycle_count().wrapping_sub(start);
-        if late + cycles >= CYCLES_PER_TICK {
+        if missed > 0 || late + cycles >= CYCLES_PER_TICK {
             OVERRUNS.store(overruns().wrapping_add(1), Relaxed);
         }
         self.meter.record(Sample { cycles, start });

@@ -38,7 +38,7 @@ pub struct Health {
     pub period_cycles: Spread,
     /// Processor clock [Hz]: what the cycles count.
     pub clock_hz: u32,
-    /// Ticks that started late by a whole period or more, since reset.
+    /// Ticks that came after missed ones, or whose work ended after the next was due, since reset.
     pub overruns: u32,
     /// Ticks that never happened, since reset.
     pub missed_ticks: u32,
