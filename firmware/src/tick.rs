@@ -36,7 +36,7 @@ pub fn count() -> u32 {
     TICKS.load(Relaxed)
 }
 
-/// Ticks that ended after the next was due, since reset.
+/// Ticks after missed ones, or that ended after the next was due, since reset.
 pub fn overruns() -> u32 {
     OVERRUNS.load(Relaxed)
 }
