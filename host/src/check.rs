@@ -9,10 +9,9 @@
 use serde::{Deserialize, Serialize};
 use stribeck_core::config::Config;
 use stribeck_core::device::{Followed, Mismatch, Observers, Replay, Setup};
-use stribeck_core::run::{Cause, Phase};
 use stribeck_core::state::State as _;
 use stribeck_core::wire::Block;
-use stribeck_core::wire::block::{Order, Params, Record, States};
+use stribeck_core::wire::block::{Params, Record, States};
 
 /// What one block's comparison said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,13 +146,13 @@ impl Checker {
         };
         match (mismatch, before) {
             (Mismatch::Snapshot { .. }, Some(mut own)) => {
-                self.order(&mut own, block.order);
+                own.obey(block.order, self.setup);
                 difference.tick = Some(block.first_tick);
                 difference.words = snapshot_words(&own, block);
                 self.verdict.differing_bits += bits(&difference.words);
             }
             (Mismatch::Record { .. } | Mismatch::Digest { .. }, Some(mut own)) => {
-                self.order(&mut own, block.order);
+                own.obey(block.order, self.setup);
                 let words = run(&mut own, block);
                 self.verdict.differing_bits += words.iter().map(|(_, w)| bits1(w)).sum::<u64>();
                 difference.tick = words.first().map(|(tick, _)| *tick);
@@ -172,7 +171,7 @@ impl Checker {
         let Some(mut own) = self.lost.take() else {
             return;
         };
-        self.order(&mut own, block.order);
+        own.obey(block.order, self.setup);
         if block.snapshot_words == 0 {
             run(&mut own, block);
             self.lost = Some(own);
@@ -186,22 +185,6 @@ impl Checker {
         {
             first.tick = Some(block.first_tick);
             first.words = words;
-        }
-    }
-
-    fn order(&self, own: &mut Observers, order: Order) {
-        match order {
-            Order::Nothing | Order::Snapshot => {}
-            Order::Arm => {
-                own.go(Phase::Armed, Cause::Device);
-            }
-            Order::Stop => {
-                own.go(Phase::Idle, Cause::Device);
-            }
-            Order::Zero => {
-                own.zero();
-            }
-            Order::Configure => own.configure(self.setup),
         }
     }
 }
@@ -224,8 +207,7 @@ fn describe(mismatch: &Mismatch) -> String {
 fn run(own: &mut Observers, block: &Block) -> Vec<(u64, Word)> {
     let mut records = block.records().peekable();
     let mut differing = Vec::new();
-    for (tick, counts) in (block.first_tick..).zip(block.counts()) {
-        own.step(tick, counts);
+    let Ok(()) = own.follow(block, |own, tick| {
         while let Some((_, record)) = records.next_if(|(t, _)| *t == tick) {
             let pairs = match record {
                 Record::States(device) => states(&device).into_iter().zip(states(&own.states())),
@@ -244,7 +226,8 @@ fn run(own: &mut Observers, block: &Block) -> Vec<(u64, Word)> {
                 }
             }
         }
-    }
+        Ok::<_, std::convert::Infallible>(())
+    });
     differing
 }
 

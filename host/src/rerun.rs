@@ -5,9 +5,7 @@
 
 use stribeck_core::config::Config;
 use stribeck_core::device::{Observers, Setup};
-use stribeck_core::run::{Cause, Phase};
 use stribeck_core::wire::Block;
-use stribeck_core::wire::block::Order;
 
 pub struct Rerun {
     setup: Setup,
@@ -35,24 +33,10 @@ impl Rerun {
                 let words = block.snapshot();
                 self.observers = words.and_then(|w| Observers::from_words(self.setup, w));
             }
-            Some(own) => match block.order {
-                Order::Nothing | Order::Snapshot => {}
-                Order::Arm => {
-                    own.go(Phase::Armed, Cause::Device);
-                }
-                Order::Stop => {
-                    own.go(Phase::Idle, Cause::Device);
-                }
-                Order::Zero => {
-                    own.zero();
-                }
-                Order::Configure => own.configure(self.setup),
-            },
+            Some(own) => own.obey(block.order, self.setup),
         }
         if let Some(own) = &mut self.observers {
-            for (tick, counts) in (block.first_tick..).zip(block.counts()) {
-                own.step(tick, counts);
-            }
+            let Ok(()) = own.follow(block, |_, _| Ok::<_, std::convert::Infallible>(()));
             self.ticks += u64::from(block.ticks);
         }
     }

@@ -32,6 +32,9 @@ pub const SPAN_WINDOWS: u8 = 32;
 /// that still toggles gives one count of dither.
 const DITHER: u32 = 1;
 
+/// A longer gap is bridged as one of this length [ticks]: 105 s at 10 kHz.
+const MOST_BRIDGED: u32 = 1 << 20;
+
 /// Bits of [`Faults::flags`].
 pub mod flag {
     pub const JUMP: u8 = 1;
@@ -232,6 +235,26 @@ impl Channel {
             self.end_window(cfg);
         }
         self.total.wrapping_sub(cfg.zero)
+    }
+
+    /// `missed` ticks never happened before the one at which the counter shows `raw`: the joint is taken to have moved evenly
+    /// meanwhile, and the checks that compare windows begin anew.
+    pub fn bridge(&mut self, cfg: &Config, raw: u32, missed: u32) {
+        if !self.started {
+            return;
+        }
+        let way = extend(raw.wrapping_sub(self.last_raw), cfg.counter_bits != 16);
+        let ticks = missed.min(MOST_BRIDGED) as i32 + 1;
+        let step = way.wrapping_sub(way / ticks);
+        self.last_raw = self.last_raw.wrapping_add(step as u32);
+        self.total = self.total.wrapping_add(if cfg.reversed {
+            step.wrapping_neg()
+        } else {
+            step
+        });
+        self.windows = 0;
+        self.begin_window();
+        self.begin_span();
     }
 
     /// Forget the past (device re-armed, counter reset); fault counters stay.

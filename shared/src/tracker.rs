@@ -97,6 +97,13 @@ impl<S: Scalar> Tracker<S> {
         self.a += g.acceleration * error;
     }
 
+    /// Move on by `gap` [s] without a measurement.
+    pub fn bridge(&mut self, gap: S) {
+        let advance = gap * (self.w + S::lit(0.5) * gap * self.a);
+        self.q = self.lost.add(self.q, advance);
+        self.w += gap * self.a;
+    }
+
     pub fn is_finite(&self) -> bool {
         self.q.is_finite() && self.w.is_finite() && self.a.is_finite()
     }

@@ -154,6 +154,16 @@ impl<S: Scalar> Uas<S> {
         }
     }
 
+    /// Move on by `gap` [s] without a measurement, as the trackers do: gain and parameters stand still.
+    pub fn bridge(&self, st: &mut State<S>, gap: S) {
+        for j in 0..JOINTS {
+            let a = st.trackers[j].a;
+            st.q[j] = st.q_lost[j].add(st.q[j], gap * (st.w[j] + S::lit(0.5) * gap * a));
+            st.w[j] += gap * a;
+            st.trackers[j].bridge(gap);
+        }
+    }
+
     fn advance(&self, st: &mut State<S>, q: [S; JOINTS], w: [S; JOINTS]) {
         let mut now = Stage {
             q,

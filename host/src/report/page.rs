@@ -184,8 +184,8 @@ fn limits(report: &Report) -> String {
     let skipped = report.health.losses.skipped_ticks;
     if skipped > 0 {
         items.push(format!(
-            "{skipped} ticks never happened because the processor was busy. The observers take every step for one tick, so their \
-             estimates of a run with such ticks may be off by more than the intervals say."
+            "{skipped} ticks never happened because the processor was busy. Gaps of up to 20 ms are bridged and widen the intervals of the \
+             observers; after a longer one they start again and know only what came later."
         ));
     }
     if let Some(a) = &report.analysis {

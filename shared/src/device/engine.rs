@@ -2,7 +2,7 @@
 //!
 //! Deadline: within one tick period, at the highest priority. Work per tick is bounded: both observers, one hash over
 //! all state words, at most one block closed and one opened. Overrun: the caller says how many ticks never
-//! happened; numbering jumps, the block ends, the next one says `skipped`.
+//! happened; numbering jumps, the block ends, the next one says `skipped`, and the observers are brought over the gap.
 
 use super::button::{Button, Press};
 use super::{Note, Outbox, Request, Vitals};
@@ -167,31 +167,17 @@ impl Engine {
     /// One tick.
     #[inline]
     pub fn tick(&mut self, input: Input, out: &mut impl Outbox) {
+        let restarts = self.restarts();
         if input.missed > 0 {
-            self.close(out);
-            self.tick += input.missed as u64;
-            self.align_records();
-            self.begin(Order::Nothing, input.missed, out);
-            let missed = input.missed;
-            self.event(What::Overrun { missed }, out);
-        }
-        match self
-            .button
-            .update(input.button, self.observers.setup().tick_hz)
-        {
-            Press::None => {}
-            Press::Short if matches!(self.phase(), Phase::Armed | Phase::Swinging) => {
-                self.go(None, Phase::Idle, Cause::Button, out);
-            }
-            Press::Short => self.go(None, Phase::Armed, Cause::Button, out),
-            Press::Long => self.zero(None, Cause::Button, out),
+            self.overrun(input, out);
+        } else {
+            self.press(input.button, out);
         }
         if !self.open {
             self.begin(Order::Nothing, 0, out);
         }
 
         let tick = self.tick;
-        let restarts = self.restarts();
         let transition = self.observers.step(tick, input.counts);
         self.digest.state(&self.observers.state);
         self.append(input.counts, out.block());
@@ -204,6 +190,31 @@ impl Engine {
             self.close(out);
         } else if full {
             self.close(out);
+        }
+    }
+
+    /// Number the ticks that never happened, in a block of its own beginning, and bring the observers over the gap.
+    #[cold]
+    #[inline(never)]
+    fn overrun(&mut self, Input { counts, missed, .. }: Input, out: &mut impl Outbox) {
+        self.close(out);
+        self.tick += missed as u64;
+        self.align_records();
+        self.begin(Order::Nothing, missed, out);
+        self.event(What::Overrun { missed }, out);
+        self.observers.bridge(counts, missed);
+    }
+
+    /// Not in a tick after missed ones: an order would end the block that bridges the gap before its first count.
+    #[inline(always)]
+    fn press(&mut self, button: bool, out: &mut impl Outbox) {
+        match self.button.update(button, self.observers.setup().tick_hz) {
+            Press::None => {}
+            Press::Short if matches!(self.phase(), Phase::Armed | Phase::Swinging) => {
+                self.go(None, Phase::Idle, Cause::Button, out);
+            }
+            Press::Short => self.go(None, Phase::Armed, Cause::Button, out),
+            Press::Long => self.zero(None, Cause::Button, out),
         }
     }
 

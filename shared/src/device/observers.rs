@@ -13,8 +13,11 @@ use crate::run::{self, Cause, Drive, Phase, Run, Transition};
 use crate::state::{Path, State as Words};
 use crate::uas::{self, Uas};
 use crate::wire::Initial;
-use crate::wire::block::{Params, States};
+use crate::wire::block::{Block, Order, Params, States};
 use crate::wiring::{self, Wiring};
+
+/// A longer gap than this cannot be bridged: both observers start again [s].
+const LONGEST_BRIDGE_S: f32 = 0.02;
 
 /// The configuration, built: constants computed once, outside the tick.
 #[derive(Clone, Copy, Debug)]
@@ -155,6 +158,74 @@ impl Observers {
             self.clear_flags();
         }
         transition
+    }
+
+    /// `missed` ticks never happened before the one with these counters, which is stepped next.
+    #[cold]
+    #[inline(never)]
+    pub fn bridge(&mut self, raw: [u32; JOINTS], missed: u32) {
+        let Observers { setup, state } = self;
+        let channels = state.encoders.iter_mut().zip(&setup.encoders);
+        for ((channel, cfg), raw) in channels.zip(raw) {
+            channel.bridge(cfg, raw, missed);
+        }
+        if state.run.phase != Phase::Swinging {
+            return;
+        }
+        let gap_s = missed as f32 / setup.tick_hz as f32;
+        if gap_s <= LONGEST_BRIDGE_S {
+            setup.uas.bridge(&mut state.uas, gap_s);
+            setup.ekf.bridge(&mut state.ekf, missed, gap_s);
+            return;
+        }
+        let [e0, e1] = &setup.encoders;
+        let [c0, c1] = &state.encoders;
+        let q = [
+            e0.angle(c0.total().wrapping_sub(e0.zero)),
+            e1.angle(if setup.second_joint {
+                c1.total().wrapping_sub(e1.zero)
+            } else {
+                0
+            }),
+        ];
+        self.start_observers(q);
+        let State { uas, ekf, .. } = &mut self.state;
+        uas.restarts = uas.restarts.wrapping_add(1);
+        ekf.restarts = ekf.restarts.wrapping_add(1);
+    }
+
+    /// What a device did at the beginning of a logged block; `setup` is the configuration in force from there.
+    pub fn obey(&mut self, order: Order, setup: Setup) {
+        match order {
+            Order::Nothing | Order::Snapshot => {}
+            Order::Arm => {
+                self.go(Phase::Armed, Cause::Device);
+            }
+            Order::Stop => {
+                self.go(Phase::Idle, Cause::Device);
+            }
+            Order::Zero => {
+                self.zero();
+            }
+            Order::Configure => self.configure(setup),
+        }
+    }
+
+    /// Step through the counts of a logged block; `each` sees every tick after its step, until its first error.
+    pub fn follow<E>(
+        &mut self,
+        block: &Block,
+        mut each: impl FnMut(&Self, u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for (i, counts) in (0..).zip(block.counts()) {
+            if i == 0 && block.skipped > 0 {
+                self.bridge(counts, block.skipped);
+            }
+            let tick = block.first_tick.wrapping_add(i);
+            self.step(tick, counts);
+            each(self, tick)?;
+        }
+        Ok(())
     }
 
     /// Both observers at rest at `q` [rad]; their fault counters go on.

@@ -3,9 +3,8 @@
 use super::{Observers, Setup};
 use crate::config::Config;
 use crate::digest::Digest;
-use crate::run::{Cause, Phase};
 use crate::state::State as _;
-use crate::wire::block::{Order, PARAM_BYTES, due};
+use crate::wire::block::{PARAM_BYTES, due};
 use crate::wire::{Block, Bytes};
 
 /// Follows a device, block by block.
@@ -119,9 +118,7 @@ impl Replay {
 
         let mut digest = Digest::START;
         let mut rest = block.record_bytes();
-        for (i, counts) in (0..).zip(block.counts()) {
-            let tick = block.first_tick.wrapping_add(i);
-            observers.step(tick, counts);
+        observers.follow(block, |observers, tick| {
             digest.state(&observers.state);
             if due(tick, block.state_every) {
                 compare(&mut rest, tick, |own| observers.states().put(own))?;
@@ -129,7 +126,8 @@ impl Replay {
             if due(tick, block.param_every) {
                 compare(&mut rest, tick, |own| observers.params().put(own))?;
             }
-        }
+            Ok(())
+        })?;
         let replay = digest.finish();
         if block.digest != replay {
             return Err(Mismatch::Digest {
@@ -146,19 +144,7 @@ impl Replay {
     /// Apply the order and compare, or start from, the snapshot.
     fn enter(&mut self, block: &Block) -> Result<(), Mismatch> {
         if let Some(observers) = &mut self.observers {
-            match block.order {
-                Order::Nothing | Order::Snapshot => {}
-                Order::Arm => {
-                    observers.go(Phase::Armed, Cause::Device);
-                }
-                Order::Stop => {
-                    observers.go(Phase::Idle, Cause::Device);
-                }
-                Order::Zero => {
-                    observers.zero();
-                }
-                Order::Configure => observers.configure(self.setup),
-            }
+            observers.obey(block.order, self.setup);
         }
         let Some(words) = block.snapshot() else {
             return Ok(());

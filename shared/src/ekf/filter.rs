@@ -172,6 +172,29 @@ impl<S: Scalar> Ekf<S> {
         first
     }
 
+    /// Move the mean by `gap` [s] at once. What such a step leaves out is at most as large as what it adds: that much is
+    /// the velocity uncertain, and the angle by `gap` times the velocity's uncertainty.
+    pub(super) fn leap(&self, s: &mut State<S>, gap: S) {
+        let terms = self.plant.terms(s.q, s.w);
+        let a = resist(
+            &terms,
+            [
+                self.law(s, 0, s.w[0], terms.normal[0]).torque,
+                self.law(s, 1, s.w[1], terms.normal[1]).torque,
+            ],
+        );
+        for j in 0..JOINTS {
+            let dw = gap * a[j] * self.moves[j];
+            let dq = gap * (s.w[j] + S::lit(0.5) * dw);
+            s.q[j] = s.lost[j].add(s.q[j], dq);
+            s.w[j] = s.lost[2 + j].add(s.w[j], dw);
+            let speed2 = s.cov.at(2 + j, 2 + j) + dw * dw;
+            s.cov.set(2 + j, 2 + j, speed2);
+            s.cov
+                .set(j, j, s.cov.at(j, j) + gap * gap * speed2 * self.moves[j]);
+        }
+    }
+
     /// (q̇, q̈) at the state moved by `h` along (`kw`, `ka`).
     #[inline(always)]
     fn slope_at(

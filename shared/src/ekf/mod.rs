@@ -275,6 +275,14 @@ impl<S: Scalar> Ekf<S> {
         s.ticks = s.ticks.saturating_add(1);
     }
 
+    /// `missed` ticks, `gap` [s] in all, never happened: one long step instead, and the velocity is doubted by as much as the
+    /// step changed it.
+    pub fn bridge(&self, s: &mut State<S>, missed: u32, gap: S) {
+        self.leap(s, gap);
+        s.momentum.reopen();
+        s.ticks = s.ticks.saturating_add(missed);
+    }
+
     /// [`STAGE_BALANCE`] or [`STAGE_JOINT`].
     pub fn stage(&self, s: &State<S>) -> u8 {
         s.stage

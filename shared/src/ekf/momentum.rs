@@ -64,6 +64,11 @@ impl<S: Scalar> Momentum<S> {
         }; JOINTS],
     };
 
+    /// Begin a new window with the next tick.
+    pub fn reopen(&mut self) {
+        self.n = 0;
+    }
+
     /// One tick at velocities `w`; true when it closed a window.
     #[inline(always)]
     pub fn add(&mut self, ekf: &Ekf<S>, w: [S; JOINTS], terms: &Terms<S>, tick: u32) -> bool {

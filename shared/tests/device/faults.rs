@@ -1,7 +1,7 @@
 //! Hostile counts: whatever the encoders say, no state word becomes a NaN, faults are counted, and replay still holds.
 
 use stribeck_core::config::Config;
-use stribeck_core::device::{Followed, Observers, Replay};
+use stribeck_core::device::{Followed, Input, Observers, Replay};
 use stribeck_core::plant::{PlantConfig, pendulum};
 use stribeck_core::run::Phase;
 use stribeck_core::sim::{Bench, Rng};
@@ -131,4 +131,76 @@ fn a_one_joint_plant_ignores_the_second_counter() {
         host.read();
     }
     assert_eq!(host.device.engine().phase(), Phase::Armed);
+}
+
+/// The processor was busy for `missed` ticks; the pendulum went on.
+fn busy(host: &mut Host, missed: u32) {
+    for _ in 0..missed {
+        host.bench.tick();
+    }
+    let missed = Input {
+        missed,
+        ..Input::default()
+    };
+    host.run_input(1, missed);
+}
+
+#[test]
+#[cfg_attr(debug_assertions, ignore = "long: run with --release")]
+fn estimates_stay_within_their_intervals_across_missed_ticks() {
+    let mut host = Host::reference();
+    for missed in [
+        1, 3, 150, 17, 1, 60, 2, 5, 190, 30, 1, 8, 100, 4, 1, 12, 2, 7,
+    ] {
+        host.run(10_000);
+        busy(&mut host, missed);
+    }
+    host.run(20_000);
+    let observers = host.device.engine().observers();
+    assert_eq!(observers.encoder_faults(), [0, 0]);
+    assert_eq!(observers.state.ekf.restarts, 0);
+    let found = observers.params();
+    let truth = [5e-4, 2.5e-4, 0.0, 6e-4, 2.5e-4, 0.0];
+    for k in [0, 1, 3, 4] {
+        let (p, sigma) = (found.p[k], found.sigma[k]);
+        println!(
+            "parameter {k}: {p:.4e} ± {:.1e}, true {:.4e}",
+            1.96 * sigma,
+            truth[k]
+        );
+        assert!((p - truth[k]).abs() < 1.96 * sigma, "parameter {k}");
+        assert!((p / truth[k] - 1.0).abs() < 0.15, "parameter {k}");
+    }
+    replays(&mut host);
+}
+
+#[test]
+fn a_long_stall_starts_the_observers_again_and_is_no_encoder_fault() {
+    let mut host = Host::reference();
+    host.run(10_000);
+    busy(&mut host, 5_000);
+    host.run(20_000);
+    let observers = host.device.engine().observers();
+    assert_eq!(observers.encoder_faults(), [0, 0]);
+    let restarts = (observers.state.uas.restarts, observers.state.ekf.restarts);
+    assert_eq!(restarts, (1, 1));
+    let told = |what: What| host.heard.events.iter().any(|e| e.what == what);
+    assert!(told(What::Overrun { missed: 5_000 }));
+    assert!(told(What::UasRestart { total: 1 }) && told(What::EkfRestart { total: 1 }));
+    replays(&mut host);
+}
+
+#[test]
+fn a_button_pressed_during_missed_ticks_is_seen_after_them() {
+    let mut host = Host::reference();
+    host.run(10_000);
+    let down = Input {
+        button: true,
+        ..Input::default()
+    };
+    host.run_input(500, down);
+    busy(&mut host, 9);
+    host.run(1_000);
+    assert_eq!(host.device.engine().phase(), Phase::Idle);
+    replays(&mut host);
 }
