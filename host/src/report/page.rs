@@ -207,8 +207,9 @@ fn limits(report: &Report) -> String {
     }
     items.extend(
         [
-            "μs, vt and Fnt cannot be told from such a swing: Fnt has no influence on it at all, μs and vt act only in the instants around \
-             standstill, below the resolution of the encoders. Values printed for them are assumptions.",
+            "Fnt has no influence on such a swing. μs and vt act only in the instants around standstill, below the resolution of the \
+             encoders: the Kalman filter assumes them, and what the grey box finds for them is what makes its law fit there, good for as \
+             long as that law is the true one.",
             "UAS parameters are not measurements. Their law contains no measurement except the size of the error, so they move from the \
              guess to a fixed point that is known beforehand. The UAS angles and velocities are sound.",
             "A free-run fit is dominated by the large swings at the beginning. 99.9 % does not mean parameters within .1 %; \

@@ -1,4 +1,6 @@
 //! What the observers leave over: measured minus estimated angle, in encoder counts.
+//!
+//! The record of a tick holds what the observers expect of the next one, so the estimate is moved back by one tick first.
 
 use serde::Serialize;
 use stribeck_core::wire::block::States;
@@ -23,15 +25,18 @@ pub struct Residual {
 
 /// Of both observers at all moving joints.
 pub fn residuals(swing: &Swing) -> Vec<Residual> {
-    type Estimate = fn(&States, usize) -> f32;
-    let observers: [(&'static str, Estimate); 2] =
-        [("EKF", |s, j| s.ekf_q[j]), ("UAS", |s, j| s.uas_q[j])];
+    type Estimate = fn(&States, usize) -> (f32, f32);
+    let observers: [(&'static str, Estimate); 2] = [
+        ("EKF", |s, j| (s.ekf_q[j], s.ekf_w[j])),
+        ("UAS", |s, j| (s.uas_q[j], s.uas_w[j])),
+    ];
     let quantum = swing.quantum();
     let mut rows = Vec::new();
     for (observer, estimate) in observers {
         for (joint, quantum) in quantum.iter().enumerate().take(swing.joints()) {
             let points = swing.observed.samples().iter().map(|(tick, o)| {
-                let error = o.measured[joint] - f64::from(estimate(&o.states, joint));
+                let (q, w) = estimate(&o.states, joint);
+                let error = o.measured[joint] - (f64::from(q) - swing.tick_s() * f64::from(w));
                 (swing.seconds(*tick), error / quantum)
             });
             rows.push(statistics(observer, joint, points.collect()));

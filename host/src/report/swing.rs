@@ -104,7 +104,8 @@ impl Swing {
                 .samples()
                 .first()
                 .map(|(tick, o)| Start::Joined {
-                    tick: *tick,
+                    // A record holds what is expected of the next tick.
+                    tick: *tick + 1,
                     q: o.states.ekf_q.map(f64::from),
                     w: o.states.ekf_w.map(f64::from),
                 }),

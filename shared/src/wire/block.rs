@@ -15,8 +15,8 @@
 //! | counts | bytes | engine | per further tick, per joint: varint zig-zag of the counter's difference |
 //! | data | bytes | engine | snapshot (words LE), then per tick in order: state record, parameter record, if due |
 //!
-//! State record, 32 B: UAS q0 q1 [rad], ω0 ω1 [rad/s], EKF q0 q1 ω0 ω1, f32 LE. Parameter record, 98 B: UAS
-//! ẑ (10), k, |e| [rad/s]; EKF p (6), σ (6), f32 LE; EKF stage u8, identifiable mask u8.
+//! State record, 32 B: UAS q0 q1 [rad], ω0 ω1 [rad/s], EKF q0 q1 ω0 ω1, f32 LE: what each expects at the next tick.
+//! Parameter record, 98 B: UAS ẑ (10), k, |e| [rad/s]; EKF p (6), σ (6), f32 LE; EKF stage u8, identifiable mask u8.
 //!
 //! A block ends after `block_ticks`, when the next tick might not fit, after a run transition, and before an order or a
 //! gap is applied. So it never mixes configurations, and everything that changed the observers is either a count or an order.
@@ -75,7 +75,7 @@ pub struct Block {
     pub data: Bytes<DATA_BYTES>,
 }
 
-/// States of both observers after a tick.
+/// States of both observers after a tick: what they expect at the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct States {
     /// UAS angles [rad] and velocities [rad/s].
