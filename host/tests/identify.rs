@@ -151,7 +151,7 @@ fn real_decays_are_explained() {
         for (method, least) in [
             (Method::Greybox, 99.98),
             (Method::Energy, 99.9),
-            (Method::Ekf, 99.0),
+            (Method::Ekf, 99.95),
         ] {
             let o = run(&subject, method, &choices(None)).unwrap();
             println!("{} {method:?} {:.4} %", record.name, o.fit[0]);

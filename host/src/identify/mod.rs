@@ -5,7 +5,7 @@
 //! | `greybox` | [`greybox`], [`shooting`], [`terms`] | multiple shooting + Gauss–Newton through the shared model; chooses the friction terms |
 //! | `energy` | [`energy`] | energy lost per half swing or window: linear, global |
 //! | `logdec` | [`logdec`] | extended logarithmic decrement of paper 004, corrected |
-//! | `ekf` | [`online`] | the joint EKF of the chip over the record |
+//! | `ekf` | [`kalman`] | the joint EKF of the chip over the record |
 //! | `uas` | [`online`] | the observer of paper 000 over the record; its parameters are a prior |
 //! | `singleshoot` | [`singleshoot`] | plain output error from a cold start: the baseline |
 //! | stage | [`stage`] | linear stage with known force: mass and friction by least squares |
@@ -21,6 +21,7 @@ pub mod balance;
 pub mod energy;
 pub mod greybox;
 pub mod import;
+pub mod kalman;
 pub mod logdec;
 pub mod model;
 pub mod motion;

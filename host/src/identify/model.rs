@@ -69,22 +69,7 @@ pub enum Rig {
 
 impl Rig {
     pub fn furuta(c: &furuta::Config) -> Rig {
-        Rig::Furuta(
-            [
-                c.m1,
-                c.m2,
-                c.j1z,
-                c.j2x,
-                c.j2y,
-                c.j2z,
-                c.l1,
-                c.l2,
-                c.arm_length,
-                c.tilt,
-                c.gravity,
-            ]
-            .map(f64::from),
-        )
+        Rig::Furuta(c.values().map(f64::from))
     }
 
     pub fn joints(&self) -> usize {

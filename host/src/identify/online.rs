@@ -1,9 +1,9 @@
-//! The two observers of the chip, run over a record: the same code, in f32 as on chip or in f64.
+//! The observers of the chip, run over a record: the same code, in f32 as on chip or in f64. Here the UAS observer and
+//! what it shares with the joint EKF ([`super::kalman`]).
 //!
 //! Both need evenly spaced samples: an uneven record is interpolated to its median rate. A pendulum is given per unit of
 //! inertia with a constant normal force of 1, its ω0² from the record when it is not known.
 
-use stribeck_core::ekf::{self, Ekf};
 use stribeck_core::friction::Friction;
 use stribeck_core::plant::{PlantConfig, furuta, pendulum};
 use stribeck_core::scalar::Scalar;
@@ -12,8 +12,7 @@ use stribeck_core::uas::{self, Uas};
 
 use crate::error::Result;
 
-use super::greybox::Options;
-use super::model::{Coef, Model, Param, Rig, model_friction};
+use super::model::{Coef, Model, Rig, model_friction};
 use super::outcome::{Estimate, Outcome};
 use super::smooth::local;
 use super::subject::Subject;
@@ -27,36 +26,9 @@ pub enum Precision {
 }
 
 /// The rig as the observers are configured.
-fn plant(rig: &Rig) -> PlantConfig {
+pub(super) fn plant(rig: &Rig) -> PlantConfig {
     match rig {
-        Rig::Furuta(v) => {
-            let [
-                m1,
-                m2,
-                j1z,
-                j2x,
-                j2y,
-                j2z,
-                l1,
-                l2,
-                arm_length,
-                tilt,
-                gravity,
-            ] = v.map(|x| x as f32);
-            PlantConfig::Furuta(furuta::Config {
-                m1,
-                m2,
-                j1z,
-                j2x,
-                j2y,
-                j2z,
-                l1,
-                l2,
-                arm_length,
-                tilt,
-                gravity,
-            })
-        }
+        Rig::Furuta(v) => PlantConfig::Furuta(furuta::Config::from_values(v.map(|x| x as f32))),
         Rig::Pendulum { omega0_sq, .. } => PlantConfig::Pendulum(pendulum::Config {
             mass: *omega0_sq as f32,
             length: 1.0,
@@ -68,8 +40,8 @@ fn plant(rig: &Rig) -> PlantConfig {
     }
 }
 
-/// Angles at a constant rate [s], less the model's offset.
-fn even(subject: &Subject, model: &Model) -> (f64, Vec<[f64; 2]>) {
+/// Angles at a constant rate, less the model's offset; the time between them [s].
+pub(super) fn even(subject: &Subject, model: &Model) -> (f64, Vec<[f64; 2]>) {
     let r = &subject.record;
     let dt = r.dt();
     let uneven =
@@ -96,116 +68,6 @@ fn even(subject: &Subject, model: &Model) -> (f64, Vec<[f64; 2]>) {
         })
         .collect();
     (dt, q)
-}
-
-/// The joint EKF over the record.
-pub fn ekf(subject: &Subject, precision: Precision) -> Result<Outcome> {
-    let began = std::time::Instant::now();
-    let one = subject.rig.joints() == 1;
-    let terms: &[Coef] = if one {
-        &[Coef::Coulomb, Coef::Viscous, Coef::Drag]
-    } else {
-        &[Coef::Coulomb, Coef::Viscous]
-    };
-    let mut model = subject.model(terms);
-    let mut noise = [0.0; 2];
-    if one {
-        // The filter takes its rig as given: ω0² and offset come from a quick fit of the whole record.
-        let quick = subject.fit(
-            &model,
-            &Options {
-                iterations: 15,
-                tolerance: 0.1,
-            },
-        );
-        for &p in &subject.free_rig {
-            model.set(p, quick.model.get(p));
-        }
-        noise[0] = quick.rms[0];
-    }
-    let mut config = ekf::Config::default();
-    let (dt, q) = even(subject, &model);
-    // The filter takes count²/3 for the variance of a reading: at least what the quick fit left unexplained.
-    let count: [f64; 2] = std::array::from_fn(|j| {
-        subject
-            .record
-            .resolution(j)
-            .max(3f64.sqrt() * noise[j])
-            .max(1e-6)
-    });
-    if one {
-        // Per unit of inertia every torque is an acceleration; slower sampling needs no cycles but smaller steps.
-        // A few swings cannot tell quadratic drag from the rest.
-        config.drag = subject.record.duration() > 60.0 * subject.prepared.scale;
-        config.vt = [0.05; 2];
-        config.torque_noise = 1e-6;
-        config.slip_torque = 0.02;
-        config.prior = [10.0, 3.0, 0.3];
-        config.start_s = (0.2 * subject.record.duration() as f32).clamp(0.5, 3.0);
-        config.start_max_s = 2.0 * config.start_s;
-        config.window_s = (0.4 * subject.prepared.scale).max(4.0 * dt) as f32;
-    }
-    if dt > 5e-4 {
-        config.cycle = 1;
-        config.substeps = (dt / 1e-3).ceil() as u8;
-    }
-    config
-        .validate()
-        .map_err(|e| crate::Error::invalid(e.to_string(), "change the record or the rig"))?;
-    let rig = plant(&model.rig);
-    let estimate = match precision {
-        Precision::F32 => run_ekf::<f32>(&rig, &config, dt, count, &q, |x| x as f32),
-        Precision::F64 => run_ekf::<f64>(&rig, &config, dt, count, &q, |x| x),
-    };
-    let mut stderr = vec![0.0; model.free.len()];
-    for (k, (p, sigma)) in estimate.p.iter().zip(estimate.sigma).enumerate() {
-        let coef = [Coef::Coulomb, Coef::Viscous, Coef::Drag][k % 3];
-        let param = Param::Friction(coef, k / 3);
-        if let Some(i) = model.free.iter().position(|f| *f == param) {
-            model.set(param, *p);
-            stderr[i] = if sigma > 0.0 { sigma } else { f64::INFINITY };
-        }
-    }
-    for j in 0..2 {
-        model.friction[j].vt = f64::from(config.vt[j]);
-    }
-    let settled = subject.settle(&model);
-    for (i, &p) in model.free.clone().iter().enumerate() {
-        if let Some(k) = settled.model.free.iter().position(|s| *s == p) {
-            model.set(p, settled.model.get(p));
-            stderr[i] = settled.stderr[k];
-        }
-    }
-    let mut out = subject.outcome("ekf", &model, &settled.start, &stderr, began);
-    if estimate.stage != ekf::STAGE_JOINT {
-        out.notes
-            .push("the joint stage never started: the record is too short or too quiet".into());
-    }
-    Ok(out)
-}
-
-fn run_ekf<S: Scalar>(
-    plant: &PlantConfig,
-    config: &ekf::Config,
-    dt: f64,
-    count: [f64; 2],
-    q: &[[f64; 2]],
-    to: impl Fn(f64) -> S,
-) -> ekf::Estimate<f64> {
-    let filter = Ekf::<S>::new(plant, config, to(dt), count.map(&to));
-    let mut state = filter.start(q[0].map(&to));
-    for q in &q[1..] {
-        filter.step(&mut state, q.map(&to));
-    }
-    let e = filter.estimate(&state);
-    ekf::Estimate {
-        q: e.q.map(S::to_f64),
-        w: e.w.map(S::to_f64),
-        p: e.p.map(S::to_f64),
-        sigma: e.sigma.map(S::to_f64),
-        stage: e.stage,
-        identifiable: e.identifiable,
-    }
 }
 
 /// Names and units of the observer's ten parameters.

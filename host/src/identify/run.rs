@@ -8,7 +8,7 @@ use super::model::{Coef, Rig};
 use super::online::{self, Precision};
 use super::outcome::{Estimate, Outcome};
 use super::subject::Subject;
-use super::{energy, greybox, logdec, singleshoot, terms};
+use super::{energy, greybox, kalman, logdec, singleshoot, terms};
 
 /// How friction is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -60,7 +60,7 @@ pub fn run(subject: &Subject, method: Method, choices: &Choices) -> Result<Outco
         Method::Greybox | Method::All => grey(subject, choices),
         Method::Energy => energy::identify(subject)?,
         Method::Logdec => decrement(subject)?,
-        Method::Ekf => online::ekf(subject, choices.precision)?,
+        Method::Ekf => kalman::identify(subject, choices.precision)?,
         Method::Uas => online::uas(subject, choices.precision)?,
         Method::Singleshoot => singleshoot::identify(subject),
     };

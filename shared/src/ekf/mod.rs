@@ -28,6 +28,7 @@ mod config;
 pub mod covariance;
 mod filter;
 mod momentum;
+mod resume;
 
 use crate::dual::Dual;
 use crate::plant::{AnyPlant, JOINTS, Plant, PlantConfig};

@@ -74,6 +74,41 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The fields in their order.
+    pub fn values(&self) -> [f32; 11] {
+        let c = self;
+        [
+            c.m1,
+            c.m2,
+            c.j1z,
+            c.j2x,
+            c.j2y,
+            c.j2z,
+            c.l1,
+            c.l2,
+            c.arm_length,
+            c.tilt,
+            c.gravity,
+        ]
+    }
+
+    /// The inverse of [`Config::values`].
+    pub fn from_values(v: [f32; 11]) -> Self {
+        Config {
+            m1: v[0],
+            m2: v[1],
+            j1z: v[2],
+            j2x: v[3],
+            j2y: v[4],
+            j2z: v[5],
+            l1: v[6],
+            l2: v[7],
+            arm_length: v[8],
+            tilt: v[9],
+            gravity: v[10],
+        }
+    }
+
     /// The first field outside its allowed range, if any.
     pub fn validate(&self) -> Result<(), OutOfRange> {
         check("plant.furuta.m1", self.m1, 1e-4, 1e3)?;
@@ -127,20 +162,7 @@ pub struct Furuta<S> {
 
 impl<S: Scalar> Furuta<S> {
     pub fn new(c: &Config) -> Self {
-        let f = S::from_f32;
-        Self::from_values([
-            f(c.m1),
-            f(c.m2),
-            f(c.j1z),
-            f(c.j2x),
-            f(c.j2y),
-            f(c.j2z),
-            f(c.l1),
-            f(c.l2),
-            f(c.arm_length),
-            f(c.tilt),
-            f(c.gravity),
-        ])
+        Self::from_values(c.values().map(S::from_f32))
     }
 
     /// From scalars, in the order of [`Config`]'s fields: lets dual numbers differentiate by the geometry.
