@@ -2,22 +2,26 @@
 //!
 //! In: a record, a model with start values. Out: the model with the estimates, the first state, covariance,
 //! singular values, fit of a free run. Start values need only be rough: every segment starts from the smoothed
-//! measurement, and the step is halved until the cost and the gaps between segments shrink.
+//! measurement, and the gaps between segments are closed only when each segment is explained ([`Phase`]).
 
 use nalgebra::DMatrix;
 
-use super::model::{Model, Param};
-use super::motion::{Steps, free_run};
+use super::model::{Coef, Model, Param};
+use super::motion::{free_run, stiffness};
+pub use super::prepare::Prepared;
 use super::record::{Record, fit_percent};
-use super::shooting::{Condensed, Data, Grid, Pass, Point, Prior, linearise};
-use super::smooth::{local, time_scale};
+use super::shooting::{
+    Condensed, Data, Grid, Loose, Merit, Pass, Point, Prior, damped, linearise, measure,
+};
+use super::triangle::Triangle;
+use super::uncertainty;
 
 /// Choices a user may want to change.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Most Gauss–Newton steps.
     pub iterations: usize,
-    /// The iteration stops when no parameter moves by more than this many of its standard errors.
+    /// The iteration stops when no parameter would move by more than this many of its standard errors.
     pub tolerance: f64,
 }
 
@@ -25,10 +29,30 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             iterations: 40,
-            tolerance: 0.01,
+            tolerance: 0.05,
         }
     }
 }
+
+/// Friction steeper than this over the inertia [1/s] cannot be told from an infinitely steep one.
+const STIFFEST: f64 = 5e4;
+/// Steps below this many standard errors that do not lower the cost have met its rounding.
+const ROUNDING: f64 = 0.2;
+/// A few steps in a row that lower the cost by less than this, in variances of a residual, are the floor of a valley
+/// along parameters the record does not show.
+const FLAT: f64 = 0.2;
+const FLAT_STEPS: usize = 3;
+/// Local error of the integration in standard deviations of a reading: on the way, and at the end, where the sum of
+/// thousands of steps must stay small beside what all readings together can show.
+const COARSE: f64 = 1e-3;
+const EXACT: f64 = 5e-6;
+/// Below this many standard errors the end is near.
+const NEAR: f64 = 3.0;
+/// Damping of the steps, in squared column norms: the first tried, and where every direction has become short.
+const LEAST_DAMPING: f64 = 1e-8;
+const STIFF_DAMPING: f64 = 1e2;
+/// A Stribeck peak starts at this share of the Coulomb term: at 0 its corner has no influence at all.
+const FIRST_PEAK: f64 = 0.1;
 
 /// What the grey box found.
 #[derive(Clone, Debug)]
@@ -54,127 +78,36 @@ pub struct Fitted {
     pub converged: bool,
     /// Start state of every segment, to begin another fit of the same record from.
     pub nodes: Vec<[f64; 4]>,
-    /// Largest speed in the record [rad/s].
-    pub fastest: f64,
 }
 
-/// A record prepared for shooting: thinned readings, segment start states from the smoothed measurement.
-#[derive(Clone, Debug)]
-pub struct Prepared {
-    pub data: Data,
-    pub nodes: Vec<[f64; 4]>,
-    pub segment: f64,
-    pub fastest: f64,
-    pub scale: f64,
+/// The way to the solution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    /// Gaps between segments stay open: short stretches of motion are nearly linear in the unknowns, so bad start
+    /// values are forgiven.
+    Loose,
+    /// The gaps are being closed.
+    Tied,
+    /// One motion over the whole record, close enough to the data not to lose them.
+    Rolled,
 }
 
-impl Prepared {
-    pub fn new(record: &Record) -> Prepared {
-        let scale = time_scale(record);
-        let data = thin(record, 0.1 * scale);
-        let segment = (4.0 * scale).min(record.duration());
-        let half = (0.5 * scale).max(4.0 * record.dt());
-        let joints: Vec<Vec<f64>> = (0..record.joints).map(|j| record.joint(j)).collect();
-        let grid = Grid::new(
-            &data,
-            record.t[0],
-            segment,
-            Steps {
-                coarse: 1.0,
-                fine: 1.0,
-                corner: [0.0; 2],
-                stiffness: 1.0,
-                turn: 1.0,
-            },
-        );
-        let at = |t: f64| {
-            let mut s = [0.0; 4];
-            for (j, x) in joints.iter().enumerate() {
-                let l = local(&record.t, x, t, half);
-                s[j] = l.q;
-                s[record.joints + j] = l.w;
-            }
-            s
-        };
-        let nodes: Vec<[f64; 4]> = grid.start.iter().map(|&t| at(t)).collect();
-        let mut fastest = 0.0f64;
-        let samples = (record.duration() / (0.25 * scale)).ceil() as usize;
-        for i in 0..samples {
-            let s = at(record.t[0] + i as f64 * 0.25 * scale);
-            for w in &s[record.joints..2 * record.joints] {
-                fastest = fastest.max(w.abs());
-            }
-        }
-        Prepared {
-            data,
-            nodes,
-            segment,
-            fastest,
-            scale,
-        }
-    }
+enum Linear {
+    Loose(Loose),
+    Whole(Condensed),
 }
 
-/// Blocks of samples shorter than `width` [s] become one reading each: the value of their least-squares parabola at
-/// their mean time. Sparse samples stay as they are.
-pub fn thin(record: &Record, width: f64) -> Data {
-    let sigma = std::array::from_fn(|j| (0.3 * record.resolution(j)).max(1e-6));
-    let per_block = (width / record.dt()).floor() as usize;
-    if per_block < 4 {
-        return Data {
-            t: record.t.clone(),
-            y: record.q.clone(),
-            sigma,
-        };
-    }
-    let (mut t, mut y) = (Vec::new(), Vec::new());
-    let n = record.t.len();
-    let mut i = 0;
-    while i < n {
-        let end = (i + per_block).min(n);
-        if end - i < 4 {
-            t.extend_from_slice(&record.t[i..end]);
-            y.extend_from_slice(&record.q[i..end]);
-        } else {
-            let ts = &record.t[i..end];
-            let mean = ts.iter().sum::<f64>() / ts.len() as f64;
-            t.push(mean);
-            y.push(std::array::from_fn(|j| {
-                if j < record.joints {
-                    parabola(ts, &record.q[i..end], j, mean)
-                } else {
-                    0.0
-                }
-            }));
-        }
-        i = end;
-    }
-    Data { t, y, sigma }
-}
-
-/// Value at `at` of the least-squares parabola through q[..][j].
-fn parabola(t: &[f64], q: &[[f64; 2]], j: usize, at: f64) -> f64 {
-    let half = (t[t.len() - 1] - t[0]).max(1e-12) / 2.0;
-    let base = q[0][j];
-    let (mut s0, mut s1, mut s2, mut s3, mut s4) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    let (mut y0, mut y1, mut y2) = (0.0, 0.0, 0.0);
-    for (&t, q) in t.iter().zip(q) {
-        let u = (t - at) / half;
-        let x = q[j] - base;
-        s0 += 1.0;
-        s1 += u;
-        s2 += u * u;
-        s3 += u * u * u;
-        s4 += u * u * u * u;
-        y0 += x;
-        y1 += x * u;
-        y2 += x * u * u;
-    }
-    let m = nalgebra::Matrix3::new(s0, s1, s2, s1, s2, s3, s2, s3, s4);
-    match m.lu().solve(&nalgebra::Vector3::new(y0, y1, y2)) {
-        Some(c) => base + c[0],
-        None => base + y0 / s0,
-    }
+/// Where the iteration stands.
+struct Search<'a> {
+    data: Data,
+    begin: f64,
+    segment: f64,
+    grid: Grid,
+    priors: &'a [Prior],
+    options: &'a Options,
+    model: Model,
+    point: Point,
+    iterations: usize,
 }
 
 /// Fit `model`'s free parameters to the record, starting from its values.
@@ -185,135 +118,241 @@ pub fn fit(
     priors: &[Prior],
     options: &Options,
 ) -> Fitted {
-    let ns = 2 * model.joints();
-    let np = model.free.len();
-    let mut data = prepared.data.clone();
-    let scales = model.scales();
-    let mut point = Point {
-        nodes: shifted(&prepared.nodes, model),
-        x: model.values(),
+    let (begin, segment) = (record.t[0], prepared.segment);
+    let model = &with_peaks(model);
+    let mut search = Search {
+        data: prepared.data.clone(),
+        begin,
+        segment,
+        grid: Grid::new(&prepared.data, begin, segment, COARSE),
+        priors,
+        options,
+        model: model.clone(),
+        point: Point {
+            nodes: shifted(&prepared.nodes, model),
+            x: model.values(),
+        },
+        iterations: 0,
     };
-    let mut model = model.clone();
-    let mut iterations = 0;
-    let mut converged = false;
-    let mut last: Option<(Pass, Condensed)> = None;
-    // Second round with each joint weighted by its own residuals.
-    for round in 0..2 {
-        let mut lambda = 0.0;
-        let mut weight = 1.0;
-        let steps = Steps::new(&model, prepared.fastest);
-        let mut grid = Grid::new(&data, record.t[0], prepared.segment, steps);
-        let mut pass = linearise(&model, &data, &grid, &point);
-        converged = false;
-        for _ in 0..options.iterations {
-            iterations += 1;
-            let condensed = pass.condense(ns, np, priors, &point.x);
-            let step = condensed.step(lambda);
-            let limits = standard_errors(&condensed, &pass, &data, ns, np, &scales);
-            // Gaps must count for more than what closing them costs in residuals.
-            let predicted = condensed.triangle.residual();
-            if pass.defect > 0.0 {
-                weight = f64::max(weight, 2.0 * (predicted - pass.cost).max(0.0) / pass.defect);
-            }
-            let merit = |p: &Pass| p.cost + weight * p.defect;
-            let now = merit(&pass);
-            let mut fraction = 1.0;
-            let mut taken = None;
-            while fraction > 0.01 {
-                let trial = condensed.moved(&point, &step, fraction, ns);
-                let moved = model.with_values(&trial.x);
-                if acceptable(&moved) {
-                    grid.steps = Steps::new(&moved, prepared.fastest);
-                    let next = linearise(&moved, &data, &grid, &trial);
-                    if merit(&next).is_finite() && merit(&next) <= now * (1.0 + 1e-9) {
-                        taken = Some((trial, next));
-                        break;
-                    }
-                }
-                fraction *= 0.5;
-            }
-            let Some((trial, next)) = taken else {
-                if lambda > 1e3 {
-                    break;
-                }
-                // No progress even with a tiny step of a converged problem: finished.
-                if relative(&step[ns..], &limits) < 10.0 * options.tolerance {
-                    converged = true;
-                    break;
-                }
-                lambda = f64::max(1e-4, lambda * 10.0);
-                continue;
-            };
-            let change = relative(&step[ns..], &limits);
-            let closed = next.defect < 1e-3 * next.cost;
-            point = trial;
-            pass = next;
-            model = model.with_values(&point.x);
-            lambda = if lambda < 1e-6 { 0.0 } else { lambda / 10.0 };
-            if lambda == 0.0 && fraction == 1.0 && closed && change < options.tolerance {
-                converged = true;
-                break;
-            }
+    let (mut pass, mut converged) = search.run();
+    let mut rms = search.rms(&pass);
+    // Joints whose residuals are far from what their noise explains must not outvote the other.
+    let over: Vec<f64> = rms
+        .iter()
+        .zip(search.data.sigma)
+        .map(|(r, s)| r / s)
+        .collect();
+    if let [a, b] = over[..]
+        && !(0.5..2.0).contains(&(a / b))
+    {
+        for (s, r) in search.data.sigma.iter_mut().zip(&rms) {
+            *s = r.max(1e-9);
         }
-        let condensed = pass.condense(ns, np, priors, &point.x);
-        let points = data.t.len() as f64;
-        let rms: Vec<f64> = (0..model.joints())
-            .map(|j| (pass.squares[j] / points).sqrt() * data.sigma[j])
-            .collect();
-        let balanced = (0..model.joints()).all(|j| (0.7..1.4).contains(&(rms[j] / data.sigma[j])));
-        last = Some((pass, condensed));
-        if round == 0 && model.joints() == 2 && !balanced {
-            for (s, r) in data.sigma.iter_mut().zip(&rms) {
-                *s = r.max(1e-9);
-            }
-        } else {
-            break;
-        }
+        (pass, converged) = search.run();
+        rms = search.rms(&pass);
     }
-    let Some((pass, condensed)) = last else {
-        unreachable!("at least one round")
-    };
-    let nodes = readings(&point.nodes, &model);
-    let start = point.nodes[0];
-    let solution = Solution {
-        model,
-        start,
-        nodes,
-        pass,
-        condensed,
+    let condensed = search.condense(&pass);
+    let Search {
         data,
+        model,
+        point,
+        iterations,
+        ..
+    } = search;
+    let uncertainty = uncertainty::of(&model, &condensed, &pass, data.t.len() * model.joints());
+    let start = point.nodes[0];
+    let path = free_run(&model, &start, &record.t);
+    let fit = (0..model.joints())
+        .map(|j| {
+            let estimate: Vec<f64> = path.iter().map(|q| q[j]).collect();
+            fit_percent(&record.joint(j), &estimate)
+        })
+        .collect();
+    Fitted {
+        nodes: readings(&point.nodes, &model),
+        start,
+        stderr: uncertainty.stderr,
+        covariance: uncertainty.covariance,
+        singular: uncertainty.singular,
+        fit,
+        rms,
+        chi2: pass.merit.cost,
+        residuals: data.t.len() * model.joints(),
+        effective: uncertainty.effective,
         iterations,
         converged,
-    };
-    finish(record, prepared, solution)
+        model,
+    }
+}
+
+impl Search<'_> {
+    fn condense(&self, pass: &Pass) -> Condensed {
+        let (ns, np) = (2 * self.model.joints(), self.model.free.len());
+        pass.condense(ns, np, self.priors, &self.point.x)
+    }
+
+    /// RMS of the residuals per joint [rad].
+    fn rms(&self, pass: &Pass) -> Vec<f64> {
+        let n = self.data.t.len() as f64;
+        (0..self.model.joints())
+            .map(|j| (pass.merit.squares[j] / n).sqrt() * self.data.sigma[j])
+            .collect()
+    }
+
+    fn integrate_to(&mut self, error: f64) -> Pass {
+        self.grid = Grid::new(&self.data, self.begin, self.segment, error);
+        self.linearise()
+    }
+
+    fn linearise(&self) -> Pass {
+        linearise(&self.model, &self.data, &self.grid, &self.point)
+    }
+
+    /// All phases: the last pass, and whether it converged.
+    fn run(&mut self) -> (Pass, bool) {
+        let mut pass = self.integrate_to(COARSE);
+        if pass.segments() > 1 && pass.merit.defect > 1e-3 * pass.merit.cost {
+            self.descend(&mut pass, Phase::Loose);
+        }
+        self.descend(&mut pass, Phase::Tied);
+        self.grid = Grid::new(&self.data, self.begin, self.segment, EXACT);
+        let (rolled, nodes) = measure(&self.model, &self.data, &self.grid, &self.point, true);
+        // A motion that leaves the data cannot be refined; the segments still explain them.
+        if rolled.cost.is_nan() || rolled.cost > 10.0 * (pass.merit.cost + pass.merit.defect) {
+            return (self.linearise(), false);
+        }
+        self.point.nodes = nodes;
+        pass = self.linearise();
+        let converged = self.descend(&mut pass, Phase::Rolled);
+        (pass, converged)
+    }
+
+    /// Levenberg and Marquardt's steps from `pass` until the phase has reached its end. False: it could not.
+    fn descend(&mut self, pass: &mut Pass, phase: Phase) -> bool {
+        let ns = 2 * self.model.joints();
+        let np = self.model.free.len();
+        let (mut lambda, mut flat) = (0.0, 0);
+        for _ in 0..self.options.iterations {
+            self.iterations += 1;
+            let linear = match phase {
+                Phase::Loose => Linear::Loose(pass.loosen(ns, np)),
+                Phase::Tied | Phase::Rolled => Linear::Whole(self.condense(pass)),
+            };
+            let (triangle, first, unknowns) = match &linear {
+                Linear::Loose(l) => (&l.triangle, 0, ns * pass.segments() + np),
+                Linear::Whole(c) => (&c.triangle, ns, ns + np),
+            };
+            let limits = self.standard_errors(triangle, first, unknowns, pass);
+            let change = relative(&damped(triangle, 0.0)[first..], &limits);
+            let now = pass.merit;
+            let done = match phase {
+                Phase::Loose => change < 1.0,
+                Phase::Tied => change < NEAR && now.defect < 1e-2 * now.cost,
+                Phase::Rolled => change < self.options.tolerance,
+            };
+            if done {
+                return true;
+            }
+            // Gaps must count for more than what closing them costs in residuals.
+            let weight = match phase {
+                Phase::Loose => 0.0,
+                Phase::Tied if now.defect > 0.0 => {
+                    f64::max(1.0, 2.0 * (triangle.residual() - now.cost) / now.defect)
+                }
+                Phase::Tied | Phase::Rolled => 1.0,
+            };
+            let merit = |m: &Merit| m.cost + weight * m.defect;
+            let mut fraction = 1.0;
+            let taken = loop {
+                let step = damped(triangle, lambda);
+                let trial = match &linear {
+                    Linear::Loose(l) => l.moved(&self.model, &self.point, &step),
+                    Linear::Whole(c) => c.moved(&self.model, &self.point, &step, fraction),
+                };
+                let moved = self.model.with_values(&trial.x);
+                if acceptable(&moved) {
+                    let rolled = phase == Phase::Rolled;
+                    let (next, nodes) = measure(&moved, &self.data, &self.grid, &trial, rolled);
+                    if merit(&next) <= merit(&now) {
+                        break Some((moved, Point { nodes, ..trial }));
+                    }
+                }
+                if lambda > STIFF_DAMPING {
+                    break None;
+                }
+                // Gaps are closed by less where closing them at once leads astray; no damping does that.
+                if phase == Phase::Tied && fraction > 0.02 {
+                    fraction *= 0.5;
+                } else {
+                    fraction = 1.0;
+                    lambda = f64::max(LEAST_DAMPING, 10.0 * lambda);
+                }
+            };
+            let Some((model, point)) = taken else {
+                return phase == Phase::Rolled && change < ROUNDING;
+            };
+            (self.model, self.point) = (model, point);
+            *pass = self.linearise();
+            let variance = now.cost / (self.data.t.len() * self.model.joints()) as f64;
+            let won = (now.cost - pass.merit.cost) / variance;
+            flat = if won < FLAT { flat + 1 } else { 0 };
+            if phase == Phase::Rolled && flat == FLAT_STEPS {
+                return change < NEAR;
+            }
+            lambda = if lambda <= LEAST_DAMPING {
+                0.0
+            } else {
+                0.1 * lambda
+            };
+        }
+        false
+    }
+
+    /// Standard error of each parameter if the iteration stopped here, never below 1e-9 of its scale. `first`: the
+    /// parameters' first column; `unknowns`: how many numbers the data determine in all.
+    fn standard_errors(
+        &self,
+        triangle: &Triangle,
+        first: usize,
+        unknowns: usize,
+        pass: &Pass,
+    ) -> Vec<f64> {
+        let inverse = triangle.covariance();
+        let residuals = (self.model.joints() * self.data.t.len()) as f64;
+        let variance = pass.merit.cost / (residuals - unknowns as f64).max(1.0);
+        let scales = self.model.scales();
+        scales
+            .iter()
+            .enumerate()
+            .map(|(i, scale)| {
+                let i = first + i;
+                (inverse[(i, i)] * variance).sqrt().max(1e-9 * scale)
+            })
+            .collect()
+    }
+}
+
+/// Free Stribeck peaks of height zero raised to a start value.
+fn with_peaks(model: &Model) -> Model {
+    let mut out = model.clone();
+    for j in 0..model.joints() {
+        let peak = Param::Friction(Coef::Stribeck, j);
+        if model.free.contains(&peak) && model.get(peak) == 0.0 {
+            out.set(
+                peak,
+                FIRST_PEAK * model.get(Param::Friction(Coef::Coulomb, j)),
+            );
+        }
+    }
+    out
 }
 
 /// Parameters that can be integrated at all.
 fn acceptable(m: &Model) -> bool {
     m.values().iter().all(|x| x.is_finite())
         && m.friction.iter().all(|f| f.vt > 1e-5)
+        && stiffness(m) < STIFFEST
         && (m.get(Param::Omega0Squared) > 0.0 || m.joints() == 2)
-}
-
-/// Standard error of each parameter if the iteration stopped here, never below 1e-9 of its scale.
-fn standard_errors(
-    c: &Condensed,
-    pass: &Pass,
-    data: &Data,
-    ns: usize,
-    np: usize,
-    scales: &[f64],
-) -> Vec<f64> {
-    let inverse = c.triangle.covariance();
-    let residuals = (ns / 2 * data.t.len()) as f64;
-    let variance = pass.cost / (residuals - (ns + np) as f64).max(1.0);
-    (0..np)
-        .map(|i| {
-            (inverse[(ns + i, ns + i)] * variance)
-                .sqrt()
-                .max(1e-9 * scales[i])
-        })
-        .collect()
 }
 
 fn relative(step: &[f64], scales: &[f64]) -> f64 {
@@ -339,92 +378,4 @@ fn readings(nodes: &[[f64; 4]], model: &Model) -> Vec<[f64; 4]> {
     let mut negative = model.clone();
     negative.offset = model.offset.map(|x| -x);
     shifted(nodes, &negative)
-}
-
-struct Solution {
-    model: Model,
-    start: [f64; 4],
-    nodes: Vec<[f64; 4]>,
-    pass: Pass,
-    condensed: Condensed,
-    data: Data,
-    iterations: usize,
-    converged: bool,
-}
-
-fn finish(record: &Record, prepared: &Prepared, s: Solution) -> Fitted {
-    let ns = 2 * s.model.joints();
-    let np = s.model.free.len();
-    let n = ns + np;
-    let residuals = s.data.t.len() * s.model.joints();
-    let freedom = (residuals as f64 - n as f64).max(1.0);
-    let variance = s.pass.cost / freedom;
-    let inverse = s.condensed.triangle.covariance();
-    // Residuals of one segment are not independent of each other: let the segments vote (cluster-robust covariance).
-    let count = s.condensed.clusters.len();
-    let solution = s.condensed.triangle.solve();
-    let mut meat = DMatrix::<f64>::zeros(n, n);
-    for c in &s.condensed.clusters {
-        let mut g = nalgebra::DVector::<f64>::zeros(n);
-        for eq in c.factor() {
-            let r = eq[n] - (0..n).map(|i| eq[i] * solution[i]).sum::<f64>();
-            for i in 0..n {
-                g[i] += eq[i] * r;
-            }
-        }
-        meat += &g * g.transpose();
-    }
-    let classical = &inverse * variance;
-    let finite = (count as f64 / (count as f64 - n as f64).max(1.0)).min(3.0);
-    let robust = &inverse * meat * &inverse * finite;
-    // The larger of the two per parameter, correlations from the classical one.
-    let ratio: Vec<f64> = (0..n)
-        .map(|i| (robust[(i, i)] / classical[(i, i)]).max(1.0).sqrt())
-        .map(|r| if r.is_finite() { r } else { 1.0 })
-        .collect();
-    let covariance = DMatrix::from_fn(np, np, |i, j| {
-        classical[(ns + i, ns + j)] * ratio[ns + i] * ratio[ns + j]
-    });
-    let stderr: Vec<f64> = (0..np).map(|i| covariance[(i, i)].sqrt()).collect();
-    let effective = residuals as f64
-        / ratio[ns..]
-            .iter()
-            .map(|r| r * r)
-            .fold(1.0, f64::max)
-            .max(1.0);
-    let scales = s.model.scales();
-    let mut jacobian = s.condensed.triangle.matrix();
-    for i in 0..np {
-        jacobian.column_mut(ns + i).scale_mut(scales[i]);
-    }
-    let mut singular: Vec<f64> = jacobian.singular_values().iter().copied().collect();
-    singular.sort_by(|a, b| b.total_cmp(a));
-    let path = free_run(&s.model, &s.start, &record.t, prepared.fastest);
-    let joints = s.model.joints();
-    let fit = (0..joints)
-        .map(|j| {
-            let estimate: Vec<f64> = path.iter().map(|q| q[j]).collect();
-            fit_percent(&record.joint(j), &estimate)
-        })
-        .collect();
-    let points = s.data.t.len() as f64;
-    let rms = (0..joints)
-        .map(|j| (s.pass.squares[j] / points).sqrt() * s.data.sigma[j])
-        .collect();
-    Fitted {
-        model: s.model,
-        start: s.start,
-        stderr,
-        covariance,
-        singular,
-        fit,
-        rms,
-        chi2: s.pass.cost,
-        residuals,
-        effective,
-        iterations: s.iterations,
-        converged: s.converged,
-        nodes: s.nodes,
-        fastest: prepared.fastest,
-    }
 }

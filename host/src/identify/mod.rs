@@ -2,7 +2,7 @@
 //!
 //! | method | module | what it does |
 //! |---|---|---|
-//! | `greybox` | [`greybox`], [`shooting`], [`terms`] | multiple shooting + Gauss–Newton through the shared model; chooses the friction terms |
+//! | `greybox` | [`greybox`], [`prepare`], [`shooting`], [`uncertainty`], [`terms`] | multiple shooting + Gauss–Newton through the shared model; chooses the friction terms |
 //! | `energy` | [`energy`] | energy lost per half swing or window: linear, global |
 //! | `logdec` | [`logdec`] | extended logarithmic decrement of paper 004, corrected |
 //! | `ekf` | [`kalman`] | the joint EKF of the chip over the record |
@@ -28,6 +28,7 @@ pub mod motion;
 pub mod online;
 pub mod onset;
 pub mod outcome;
+pub mod prepare;
 pub mod record;
 pub mod run;
 pub mod shooting;
@@ -37,3 +38,4 @@ pub mod stage;
 pub mod subject;
 pub mod terms;
 pub mod triangle;
+pub mod uncertainty;

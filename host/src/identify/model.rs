@@ -160,6 +160,29 @@ impl Model {
         m
     }
 
+    /// Free parameters `x` moved by a linearised step `dx`.
+    ///
+    /// A record shows the impulse of the Stribeck peak, (μs − μd)·vt, much better than its two factors: the step is
+    /// taken in (impulse, ln vt), along which the valley of the cost is straight, and vt stays positive.
+    pub fn stepped(&self, x: &[f64], dx: &[f64]) -> Vec<f64> {
+        let mut out: Vec<f64> = x.iter().zip(dx).map(|(x, d)| x + d).collect();
+        let place = |c: Coef, j: usize| {
+            let p = Param::Friction(c, j);
+            self.free.iter().position(|q| *q == p)
+        };
+        for j in 0..2 {
+            let Some(t) = place(Coef::Transition, j) else {
+                continue;
+            };
+            let vt = x[t] * (dx[t] / x[t]).clamp(-1.5, 1.5).exp();
+            if let Some(b) = place(Coef::Stribeck, j) {
+                out[b] = (x[b] * x[t] + x[b] * dx[t] + dx[b] * x[t]) / vt;
+            }
+            out[t] = vt;
+        }
+        out
+    }
+
     /// A magnitude each free parameter is measured in, so that all are of order one.
     pub fn scales(&self) -> Vec<f64> {
         self.free

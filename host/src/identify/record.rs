@@ -114,13 +114,12 @@ impl Record {
     /// after the last movement. A held start and the rest at the end say nothing about friction.
     pub fn moving(&self) -> Record {
         let noise: [f64; 2] = std::array::from_fn(|j| self.resolution(j));
+        let reach: [f64; 2] = std::array::from_fn(|j| span(self.q.iter().map(|q| q[j])));
         let n = self.t.len();
         // Under way: 4 % of the largest excursion from the first sample, or 8 resolutions.
         let away = |from: &[f64; 2], q: &[f64; 2], part: f64, steps: f64| {
-            (0..self.joints).any(|j| {
-                let reach = span(self.q.iter().map(|q| q[j]));
-                (q[j] - from[j]).abs() > (part * reach).max(steps * noise[j])
-            })
+            (0..self.joints)
+                .any(|j| (q[j] - from[j]).abs() > (part * reach[j]).max(steps * noise[j]))
         };
         let first = self.q[0];
         let left = self

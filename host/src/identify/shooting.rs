@@ -15,7 +15,7 @@
 use stribeck_core::dual::Dual;
 
 use super::model::Model;
-use super::motion::{Rate, Steps, advance};
+use super::motion::{Path, Rate};
 use super::triangle::Triangle;
 
 /// What is fitted: angles [rad] at increasing times [s], and how much each joint's readings are trusted.
@@ -23,8 +23,10 @@ use super::triangle::Triangle;
 pub struct Data {
     pub t: Vec<f64>,
     pub y: Vec<[f64; 2]>,
-    /// Standard deviation of a reading [rad].
+    /// Standard deviation of a good reading of each joint [rad].
     pub sigma: [f64; 2],
+    /// How much larger it is for each reading.
+    pub worse: Vec<[f64; 2]>,
 }
 
 /// Segment boundaries: start times [s] and the data points each segment predicts.
@@ -32,12 +34,14 @@ pub struct Data {
 pub struct Grid {
     pub start: Vec<f64>,
     pub points: Vec<std::ops::Range<usize>>,
-    pub steps: Steps,
+    /// Local error of the integration [rad].
+    pub error: f64,
 }
 
 impl Grid {
-    /// Segments of about `length` [s] from time `t0`, where the free run will start, to the last reading.
-    pub fn new(data: &Data, t0: f64, length: f64, steps: Steps) -> Grid {
+    /// Segments of about `length` [s] from time `t0`, where the free run will start, to the last reading. `error`: local
+    /// error of the integration in standard deviations of the more exact joint.
+    pub fn new(data: &Data, t0: f64, length: f64, error: f64) -> Grid {
         let t1 = data.t[data.t.len() - 1];
         let n = ((t1 - t0) / length).round().max(1.0) as usize;
         let start: Vec<f64> = (0..n)
@@ -51,11 +55,18 @@ impl Grid {
             }
         };
         let points = (0..n).map(|k| edge(k)..edge(k + 1)).collect();
+        let sigma = data.sigma.iter().copied().fold(1.0, f64::min);
         Grid {
             start,
             points,
-            steps,
+            error: (error * sigma).clamp(1e-12, 1e-7),
         }
+    }
+
+    /// Where segment `k` ends [s].
+    fn end(&self, k: usize, data: &Data) -> f64 {
+        let last = data.t[data.t.len() - 1];
+        self.start.get(k + 1).copied().unwrap_or(last)
     }
 }
 
@@ -83,16 +94,38 @@ struct Linear {
     /// Derivatives of the end state by start state and parameters.
     by_state: [[f64; 4]; 4],
     by_param: Vec<[f64; 4]>,
-    /// Σ residual² per joint.
-    squares: [f64; 2],
 }
 
-/// The linearised problem, its cost and the derivatives needed to step.
+/// How well a point explains the data.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Merit {
+    /// Σ residual², in units of σ.
+    pub cost: f64,
+    /// The same per joint.
+    pub squares: [f64; 2],
+    /// Σ gap² between segments, in units of σ (velocities over 0.1 s).
+    pub defect: f64,
+}
+
+impl Merit {
+    fn residual(&mut self, j: usize, r: f64) {
+        self.squares[j] += r * r;
+        self.cost += r * r;
+    }
+
+    /// The end of a segment, and the start of the next one.
+    fn gap<const NS: usize>(&mut self, end: [f64; NS], next: &[f64; 4], sigma: &[f64; 2]) {
+        for i in 0..NS {
+            let per_sigma = if i < NS / 2 { 1.0 } else { 0.1 } / sigma[i % (NS / 2)];
+            self.defect += ((end[i] - next[i]) * per_sigma).powi(2);
+        }
+    }
+}
+
+/// The linearised problem and its merit.
 pub struct Pass {
     segments: Vec<Linear>,
-    pub cost: f64,
-    pub defect: f64,
-    pub squares: [f64; 2],
+    pub merit: Merit,
 }
 
 /// A solved Gauss–Newton step in (first state, parameters).
@@ -117,39 +150,97 @@ pub fn linearise(model: &Model, data: &Data, grid: &Grid, point: &Point) -> Pass
     macro_rules! pass {
         ($system:ident, $ns:literal, [$($n:literal),+]) => {
             match $ns + dynamic {
-                $(n if n <= $n => linearise_in::<_, $ns, $n>(
+                $(n if n <= $n => linearise_in::<_, _, $ns, $n>(
                     model, data, grid, point,
                     |x: &[Dual<f64, $n>]| model.$system(x),
+                    model.$system(&point.x[..dynamic]),
                 ),)+
                 n => unreachable!("{n} derivatives: more free parameters than any model has"),
             }
         };
     }
     if model.joints() == 2 {
-        pass!(furuta, 4, [8, 12, 24])
+        pass!(furuta, 4, [8, 12, 16, 24])
     } else {
         pass!(pendulum, 2, [5, 8, 12])
     }
 }
 
-fn linearise_in<R, const NS: usize, const N: usize>(
+/// The merit of `point` without derivatives, what a trial step is judged by, and the start states used. `rolled`: one
+/// motion from the first state instead, the start states being where it passes.
+pub fn measure(
+    model: &Model,
+    data: &Data,
+    grid: &Grid,
+    point: &Point,
+    rolled: bool,
+) -> (Merit, Vec<[f64; 4]>) {
+    let x = &point.x[..model.dynamic()];
+    match (model.furuta(x), model.pendulum(x)) {
+        (Some(s), _) => measure_in::<_, 4>(model, data, grid, point, &s, rolled),
+        (_, Some(s)) => measure_in::<_, 2>(model, data, grid, point, &s, rolled),
+        _ => unreachable!("a rig is one of the two"),
+    }
+}
+
+fn measure_in<P: Rate<f64, NS>, const NS: usize>(
+    model: &Model,
+    data: &Data,
+    grid: &Grid,
+    point: &Point,
+    system: &P,
+    rolled: bool,
+) -> (Merit, Vec<[f64; 4]>) {
+    let joints = NS / 2;
+    let offset = model.with_values(&point.x).offset;
+    let mut merit = Merit::default();
+    let mut nodes = point.nodes.clone();
+    let mut step = 0.0;
+    for k in 0..grid.start.len() {
+        let s = std::array::from_fn(|i| nodes[k][i]);
+        let span = (grid.start[k], grid.end(k, data));
+        let mut path = Path::new((system, system), s, span, grid.error, step);
+        for i in grid.points[k].clone() {
+            for j in 0..joints {
+                let r = data.y[i][j] - path.angle(j, data.t[i]) - offset[j];
+                merit.residual(j, r / (data.sigma[j] * data.worse[i][j]));
+            }
+        }
+        let (end, next) = path.finish();
+        step = next;
+        if let Some(node) = nodes.get_mut(k + 1) {
+            if rolled {
+                node[..NS].copy_from_slice(&end);
+            }
+            merit.gap::<NS>(end, node, &data.sigma);
+        }
+        if !merit.cost.is_finite() {
+            break;
+        }
+    }
+    (merit, nodes)
+}
+
+fn linearise_in<R, P, const NS: usize, const N: usize>(
     model: &Model,
     data: &Data,
     grid: &Grid,
     point: &Point,
     system: impl Fn(&[Dual<f64, N>]) -> Option<R>,
+    plain: Option<P>,
 ) -> Pass
 where
     R: Rate<Dual<f64, N>, NS>,
+    P: Rate<f64, NS>,
 {
     let joints = NS / 2;
     let dynamic = model.dynamic();
     let np = model.free.len();
-    let shifted = model.with_values(&point.x);
+    let offset = model.with_values(&point.x).offset;
     let x: Vec<Dual<f64, N>> = (0..dynamic)
         .map(|i| Dual::variable(point.x[i], NS + i))
         .collect();
-    let Some(system) = system(&x) else {
+    let (Some(system), Some(plain)) = (system(&x), plain) else {
         unreachable!("the caller matched the rig")
     };
     // Where the offset of each joint stands among the parameters.
@@ -159,35 +250,35 @@ where
             .iter()
             .position(|p| *p == super::model::Param::Offset(j))
     });
-    let last = data.t[data.t.len() - 1];
     let count = grid.start.len();
     let mut segments = Vec::with_capacity(count);
+    let mut merit = Merit::default();
     let mut row = vec![0.0; NS + np + 1];
+    let mut step = 0.0;
     for k in 0..count {
         let s: [Dual<f64, N>; NS] = std::array::from_fn(|i| Dual::variable(point.nodes[k][i], i));
         let mut rows = Triangle::new(NS + np);
-        let mut squares = [0.0; 2];
-        let (mut y, mut t) = (s, grid.start[k]);
+        let span = (grid.start[k], grid.end(k, data));
+        let mut path = Path::new((&system, &plain), s, span, grid.error, step);
         for i in grid.points[k].clone() {
-            y = advance(&system, y, data.t[i] - t, &grid.steps);
-            t = data.t[i];
             for j in 0..joints {
-                let weight = 1.0 / data.sigma[j];
+                let angle = path.angle(j, data.t[i]);
+                let weight = 1.0 / (data.sigma[j] * data.worse[i][j]);
                 row.fill(0.0);
-                for (c, d) in row.iter_mut().zip(&y[j].du[..NS + dynamic]) {
+                for (c, d) in row.iter_mut().zip(&angle.du[..NS + dynamic]) {
                     *c = d * weight;
                 }
                 if let Some(c) = offset_column[j] {
                     row[NS + c] = weight;
                 }
-                let r = (data.y[i][j] - y[j].re - shifted.offset[j]) * weight;
+                let r = (data.y[i][j] - angle.re - offset[j]) * weight;
                 row[NS + np] = r;
-                squares[j] += r * r;
+                merit.residual(j, r);
                 rows.add(&mut row);
             }
         }
-        let stop = grid.start.get(k + 1).copied().unwrap_or(last);
-        y = advance(&system, y, stop - t, &grid.steps);
+        let (y, next) = path.finish();
+        step = next;
         let mut defect = [0.0; 4];
         let mut by_state = [[0.0; 4]; 4];
         let mut by_param = vec![[0.0; 4]; np];
@@ -200,37 +291,55 @@ where
                 by_param[c][i] = y[i].du[NS + c];
             }
         }
+        if let Some(node) = point.nodes.get(k + 1) {
+            merit.gap::<NS>(y.map(|y| y.re), node, &data.sigma);
+        }
         segments.push(Linear {
             rows,
             defect,
             by_state,
             by_param,
-            squares,
         });
     }
-    let squares = segments
-        .iter()
-        .fold([0.0; 2], |a, s| [a[0] + s.squares[0], a[1] + s.squares[1]]);
-    let defect = segments
-        .iter()
-        .map(|s| {
-            (0..joints)
-                .map(|j| {
-                    let sq = (s.defect[j] / data.sigma[j]).powi(2);
-                    sq + (0.1 * s.defect[joints + j] / data.sigma[j]).powi(2)
-                })
-                .sum::<f64>()
-        })
-        .sum();
-    Pass {
-        segments,
-        cost: squares[0] + squares[1],
-        defect,
-        squares,
-    }
+    Pass { segments, merit }
+}
+
+/// All segments on their own: the parameters they share, and the start state that suits each of them best.
+pub struct Loose {
+    pub triangle: Triangle,
+    /// Per segment, the triangular equations of its start state in (start state, parameters).
+    heads: Vec<Vec<f64>>,
+    ns: usize,
 }
 
 impl Pass {
+    /// Leave the gaps between segments open.
+    pub fn loosen(&self, ns: usize, np: usize) -> Loose {
+        let width = ns + np + 1;
+        let mut triangle = Triangle::new(np);
+        let mut heads = Vec::with_capacity(self.segments.len());
+        for seg in &self.segments {
+            let mut head = Vec::with_capacity(ns * width);
+            for (i, eq) in seg.rows.factor().enumerate() {
+                if i < ns {
+                    head.extend_from_slice(eq);
+                } else {
+                    triangle.add(&mut eq[ns..].to_vec());
+                }
+            }
+            heads.push(head);
+        }
+        Loose {
+            triangle,
+            heads,
+            ns,
+        }
+    }
+
+    pub fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
     /// Express everything by the first state and the parameters.
     pub fn condense(&self, ns: usize, np: usize, sigma_prior: &[Prior], x: &[f64]) -> Condensed {
         let n = ns + np;
@@ -298,26 +407,35 @@ impl Pass {
     }
 }
 
-impl Condensed {
-    /// The step in (δs0, δp), damped by `lambda` relative to each column's size.
-    pub fn step(&self, lambda: f64) -> Vec<f64> {
-        let mut t = self.triangle.clone();
-        let m = self.triangle.matrix();
-        let n = m.ncols();
-        // Column scaling makes parameters of any unit comparable.
-        let scale: Vec<f64> = (0..n).map(|c| m.column(c).norm().max(1e-300)).collect();
-        if lambda > 0.0 {
-            for c in 0..n {
-                let mut row = vec![0.0; n + 1];
-                row[c] = lambda.sqrt() * scale[c];
-                t.add(&mut row);
+impl Loose {
+    /// `point` with the parameters moved by `dp`, every start state as suits it.
+    pub fn moved(&self, model: &Model, point: &Point, dp: &[f64]) -> Point {
+        let ns = self.ns;
+        let width = ns + dp.len() + 1;
+        let nodes = point.nodes.iter().zip(&self.heads).map(|(node, head)| {
+            let mut ds = [0.0; 4];
+            for i in (0..ns).rev() {
+                let row = &head[i * width..(i + 1) * width];
+                let known: f64 = (i + 1..ns).map(|c| row[c] * ds[c]).sum::<f64>()
+                    + dp.iter().zip(&row[ns..]).map(|(d, r)| d * r).sum::<f64>();
+                if row[i].abs() > 1e-9 * head[0].abs() {
+                    ds[i] = (row[width - 1] - known) / row[i];
+                }
             }
+            std::array::from_fn(|i| node[i] + ds[i])
+        });
+        Point {
+            nodes: nodes.collect(),
+            x: model.stepped(&point.x, dp),
         }
-        solve_scaled(&t, &scale)
     }
+}
 
-    /// `point` moved by `fraction` of the step, every node by its own linearised amount.
-    pub fn moved(&self, point: &Point, step: &[f64], fraction: f64, ns: usize) -> Point {
+impl Condensed {
+    /// `point` moved by `fraction` of a step in (δs0, δp), every node by its own linearised amount.
+    pub fn moved(&self, model: &Model, point: &Point, step: &[f64], fraction: f64) -> Point {
+        let ns = 2 * model.joints();
+        let step: Vec<f64> = step.iter().map(|d| fraction * d).collect();
         let (ds, dp) = step.split_at(ns);
         let nodes = point
             .nodes
@@ -325,41 +443,47 @@ impl Condensed {
             .zip(&self.chain)
             .map(|(node, link)| {
                 std::array::from_fn(|i| {
-                    let d = link.c[i]
+                    let d = fraction * link.c[i]
                         + (0..ns).map(|c| link.phi[i][c] * ds[c]).sum::<f64>()
                         + dp.iter()
                             .zip(&link.psi)
                             .map(|(p, col)| p * col[i])
                             .sum::<f64>();
-                    node[i] + fraction * if i < ns { d } else { 0.0 }
+                    node[i] + if i < ns { d } else { 0.0 }
                 })
             })
             .collect();
-        let x = point
-            .x
-            .iter()
-            .zip(dp)
-            .map(|(x, d)| x + fraction * d)
-            .collect();
-        Point { nodes, x }
+        Point {
+            nodes,
+            x: model.stepped(&point.x, dp),
+        }
     }
 }
 
-/// Solve with columns divided by `scale`.
-fn solve_scaled(t: &Triangle, scale: &[f64]) -> Vec<f64> {
-    let n = scale.len();
+/// The solution, damped by `lambda` (Levenberg and Marquardt). Columns are scaled: that makes parameters of any unit comparable.
+pub fn damped(triangle: &Triangle, lambda: f64) -> Vec<f64> {
+    let m = triangle.matrix();
+    let n = m.ncols();
+    let scale: Vec<f64> = (0..n).map(|c| m.column(c).norm().max(1e-300)).collect();
     let mut scaled = Triangle::new(n);
-    for eq in t.factor() {
+    for eq in triangle.factor() {
         let mut row = eq.to_vec();
-        for (r, s) in row.iter_mut().zip(scale) {
+        for (r, s) in row.iter_mut().zip(&scale) {
             *r /= s;
         }
         scaled.add(&mut row);
     }
+    if lambda > 0.0 {
+        for c in 0..n {
+            let mut row = vec![0.0; n + 1];
+            row[c] = lambda.sqrt();
+            scaled.add(&mut row);
+        }
+    }
     scaled
         .solve()
         .iter()
-        .zip(scale)
+        .zip(&scale)
         .map(|(x, s)| x / s)
         .collect()
 }

@@ -103,7 +103,7 @@ impl Subject {
         stderr: &[f64],
         began: std::time::Instant,
     ) -> Outcome {
-        let path = free_run(model, start, &self.record.t, self.prepared.fastest);
+        let path = free_run(model, start, &self.record.t);
         let joints = model.joints();
         let mut fit = Vec::new();
         let mut rms = Vec::new();

@@ -169,7 +169,7 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
 fn held_out(subject: &Subject, head: &Fitted) -> f64 {
     let r = &subject.record;
     let from = r.index(0.7 * r.duration());
-    let path = free_run(&head.model, &head.start, &r.t, subject.prepared.fastest);
+    let path = free_run(&head.model, &head.start, &r.t);
     let mut sum = 0.0;
     for i in from..r.t.len() {
         for j in 0..r.joints {

@@ -140,7 +140,7 @@ pub fn model(z: &[f64; 10]) -> Model {
 /// Fit [%] per joint of a free run with parameters `z` against the simulation, and the run itself.
 pub fn score(z: &[f64; 10], t: &[f64], states: &[[f64; 4]]) -> ([f64; 2], Vec<[f64; 2]>) {
     let start = [REFERENCE_START[0], REFERENCE_START[1], 0.0, 0.0];
-    let path = free_run(&model(z), &start, t, 10.0);
+    let path = free_run(&model(z), &start, t);
     let fit = [0, 1].map(|j| {
         let reference: Vec<f64> = states.iter().map(|s| s[j]).collect();
         let run: Vec<f64> = path.iter().map(|q| q[j]).collect();
