@@ -8,7 +8,7 @@ use stribeck_bench::scenario::Channel;
 use stribeck_core::config::{Blob, Config};
 use stribeck_core::encoder::flag;
 use stribeck_core::run::{Cause, Phase};
-use stribeck_core::wire::{Ask, ConfigOrigin, ResetCause, What};
+use stribeck_core::wire::{Ask, ConfigOrigin, Health, ResetCause, What};
 
 /// Blocks of the last second arrive without a gap: the stream is alive.
 fn alive(s: &mut Session) {
@@ -127,6 +127,23 @@ fn a_host_that_does_not_read_costs_blocks_but_no_tick() {
     let (equal, gaps) = s.replay();
     assert!(gaps >= 1, "the loss must be visible");
     assert!(equal > 15_000, "replay goes on after the gap: {equal}");
+}
+
+#[test]
+fn a_host_that_pauses_for_a_moment_loses_nothing() {
+    let mut s = Session::armed(&scenario(
+        "[[event]]\nat_s = 2.0\ndo = \"host-stops\"\n[[event]]\nat_s = 2.38\ndo = \"host-reads\"\n",
+    ));
+    s.run_until(4.0);
+    let Health {
+        queue_high,
+        queue_size,
+        ..
+    } = s.status().health;
+    assert!(queue_high > queue_size / 2, "{queue_high} of {queue_size}");
+    assert_eq!(s.status().dropped_blocks, 0);
+    assert_eq!(s.replay().1, 0, "no gap");
+    alive(&mut s);
 }
 
 #[test]

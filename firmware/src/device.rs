@@ -10,7 +10,7 @@ use stribeck_core::wire::{Block, ConfigOrigin, ResetCause};
 
 use crate::board::TICK_HZ;
 use crate::store::{self, Found};
-use crate::stream::{BLOCKS, Stream};
+use crate::stream::{BLOCKS, Stream, Waiting};
 use crate::{fault, reset, tick, timing};
 
 /// What the last program left behind.
@@ -55,6 +55,7 @@ pub fn install(start: Start, config: &Config, origin: ConfigOrigin) -> &'static 
     static QUEUES: ConstStaticCell<Queues<'static, BLOCKS>> = ConstStaticCell::new(Queues::new());
     static POOL: ConstStaticCell<[Block; BLOCKS]> =
         ConstStaticCell::new([const { Block::EMPTY }; BLOCKS]);
+    static WAITING: ConstStaticCell<Waiting> = ConstStaticCell::new(Waiting::EMPTY);
     static STREAM: StaticCell<Stream> = StaticCell::new();
 
     let identity = Identity {
@@ -68,11 +69,15 @@ pub fn install(start: Start, config: &Config, origin: ConfigOrigin) -> &'static 
     let (tick_end, thread_end) = QUEUES.take().split(POOL.take());
     let (meter, timing) = timing::split();
     tick::install(Engine::new(Setup::new(config)), tick_end, meter);
-    STREAM.init(Stream::new(
-        Link::new(identity, *config, origin),
-        thread_end,
-        timing,
-    ))
+    let waiting = WAITING.take();
+    STREAM.init_with(|| {
+        Stream::new(
+            Link::new(identity, *config, origin),
+            thread_end,
+            timing,
+            waiting,
+        )
+    })
 }
 
 /// As much of `s` as fits.

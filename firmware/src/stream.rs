@@ -1,8 +1,8 @@
 //! Thread side of the device: blocks and notes from the tick to USB, commands from USB to the tick.
 //!
 //! A slow or absent host never delays a tick: this task lags behind instead. While a host is connected
-//! but does not read, the oldest blocks are discarded and counted and the sequence numbers show the
-//! gap; frames are never cut, because an uncollected packet is offered again with the same bytes (only
+//! but does not read, frames wait in the backlog; when it is full the oldest blocks are discarded and
+//! counted and the sequence numbers show the gap; frames are never cut, because an uncollected packet is offered again with the same bytes (only
 //! closing the port in the middle of a frame cuts it). While no host is connected blocks are discarded
 //! as they come, and counted once there has been a host.
 
@@ -13,7 +13,7 @@ use embassy_futures::join::join3;
 use embassy_time::{Duration, Instant, Timer};
 use embassy_usb::class::cdc_acm::Receiver;
 use stribeck_core::config::{Blob, Config};
-use stribeck_core::device::{Action, Link, Note, Request, ThreadEnd};
+use stribeck_core::device::{Action, Backlog, Link, Note, Request, ThreadEnd};
 use stribeck_core::wire::{Health, MAX_FRAME, What};
 
 use crate::board::CPU_HZ;
@@ -21,19 +21,36 @@ use crate::timing::Timing;
 use crate::usb::{Driver, NotSent, PACKET, Port};
 use crate::{store, tick, ui, usb, watchdog};
 
-/// Blocks in circulation: one being filled, the others waiting. 10 · 10 ms = 100 ms of stream.
-pub const BLOCKS: usize = 11;
-/// When behind, keep this many of the newest blocks: room for the tick to go on filling.
-const KEEP: usize = 6;
+/// Blocks in circulation: one being filled, the others on their way to the backlog. 4 · 10 ms: much
+/// longer than this task ever takes to come round.
+pub const BLOCKS: usize = 5;
+/// Bytes of frames that wait for a host that does not read: 0.35 s at the default 41 kB/s, on top of
+/// what the host's own driver buffers (Linux: 6 kB, 0.15 s).
+const BACKLOG: usize = 224 * PACKET;
 /// How often an idle task looks for something to send.
 const POLL: Duration = Duration::from_millis(1);
 /// Time for the host to collect the reply before a reset it asked for.
 const BEFORE_RESET: Duration = Duration::from_millis(100);
 
+/// Blocks that became frames, for the host to read.
+pub struct Waiting {
+    backlog: Backlog<BACKLOG>,
+    /// A frame on its way from a block to the backlog.
+    scratch: [u8; MAX_FRAME],
+}
+
+impl Waiting {
+    pub const EMPTY: Self = Waiting {
+        backlog: Backlog::new(),
+        scratch: [0; MAX_FRAME],
+    };
+}
+
 pub struct Stream {
     link: RefCell<Link>,
     end: RefCell<ThreadEnd<'static>>,
     timing: RefCell<Timing>,
+    waiting: RefCell<&'static mut Waiting>,
     to_store: Cell<Option<Config>>,
     reset_at: Cell<Option<Instant>>,
     had_host: Cell<bool>,
@@ -44,11 +61,17 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub fn new(link: Link, end: ThreadEnd<'static>, timing: Timing) -> Self {
+    pub fn new(
+        link: Link,
+        end: ThreadEnd<'static>,
+        timing: Timing,
+        waiting: &'static mut Waiting,
+    ) -> Self {
         Self {
             link: RefCell::new(link),
             end: RefCell::new(end),
             timing: RefCell::new(timing),
+            waiting: RefCell::new(waiting),
             to_store: Cell::new(None),
             reset_at: Cell::new(None),
             had_host: Cell::new(false),
@@ -73,7 +96,7 @@ impl Stream {
         loop {
             // At least once, so that a port that opens and closes cannot starve the other tasks.
             loop {
-                self.housekeeping(0);
+                self.housekeeping(false);
                 Timer::after(POLL).await;
                 if port.is_open() {
                     break;
@@ -105,14 +128,9 @@ impl Stream {
 
     /// The next frame for the host; 0: none is ready.
     fn next_frame(&self, frame: &mut [u8; MAX_FRAME]) -> usize {
-        self.housekeeping(BLOCKS - 2);
-        let mut link = self.link.borrow_mut();
-        match link.next_frame(frame) {
-            0 => self
-                .end
-                .borrow_mut()
-                .with_block(|block| link.block(block, frame))
-                .unwrap_or(0),
+        self.housekeeping(true);
+        match self.link.borrow_mut().next_frame(frame) {
+            0 => self.waiting.borrow_mut().backlog.pop(frame),
             length => length,
         }
     }
@@ -120,9 +138,9 @@ impl Stream {
     /// After a gap, as soon as the host has caught up, let the next block carry a snapshot: a replay
     /// continues there.
     fn help_replay(&self) {
-        let mut end = self.end.borrow_mut();
-        if self.gap.get() && end.waiting() == 0 {
-            self.gap.set(!end.request(Request::Snapshot));
+        if self.gap.get() && self.waiting.borrow().backlog.is_empty() {
+            self.gap
+                .set(!self.end.borrow_mut().request(Request::Snapshot));
         }
     }
 
@@ -132,14 +150,14 @@ impl Stream {
             loop {
                 match port.send(packet).await {
                     Ok(()) => {
-                        self.housekeeping(BLOCKS - 2);
+                        self.housekeeping(true);
                         break;
                     }
                     Err(NotSent::Closed) => return false,
                     Err(NotSent::Waiting) => {
                         self.write_timeouts
                             .set(self.write_timeouts.get().wrapping_add(1));
-                        self.housekeeping(KEEP);
+                        self.housekeeping(true);
                     }
                 }
             }
@@ -199,15 +217,20 @@ impl Stream {
         }
     }
 
-    /// Everything that must go on whether or not a host reads: notes, health, discarding, the watchdog.
-    fn housekeeping(&self, keep_blocks: usize) {
+    /// Everything that must go on whether or not a host reads: blocks, notes, health, the watchdog.
+    fn housekeeping(&self, connected: bool) {
         watchdog::stream_is_alive();
         if self.reset_at.get().is_some_and(|at| Instant::now() >= at) {
             SCB::sys_reset();
         }
-        let waiting = self.end.borrow().waiting() as u8;
-        self.queue_high.set(self.queue_high.get().max(waiting));
-        let discarded = self.end.borrow_mut().make_room(keep_blocks);
+        if !self.end.borrow().is_whole() {
+            panic!("block queue damaged");
+        }
+        let discarded = if connected {
+            self.collect_blocks()
+        } else {
+            self.waiting.borrow_mut().backlog.clear() + self.end.borrow_mut().make_room(0)
+        };
         if discarded > 0 && self.had_host.get() {
             self.gap.set(true);
             self.link.borrow_mut().discarded(discarded);
@@ -226,6 +249,20 @@ impl Stream {
         }
     }
 
+    /// Closed blocks to the backlog, as frames; returns how many older ones had to go for them.
+    fn collect_blocks(&self) -> u32 {
+        let mut end = self.end.borrow_mut();
+        let mut link = self.link.borrow_mut();
+        let Waiting { backlog, scratch } = &mut **self.waiting.borrow_mut();
+        let mut dropped = 0;
+        while let Some(length) = end.with_block(|block| link.block(block, &mut scratch[..])) {
+            dropped += backlog.push(&scratch[..length]);
+        }
+        let packets = packets(backlog.bytes());
+        self.queue_high.set(self.queue_high.get().max(packets));
+        dropped
+    }
+
     fn health(&self) -> Health {
         let mut timing = self.timing.borrow_mut();
         Health {
@@ -235,7 +272,7 @@ impl Stream {
             overruns: tick::overruns(),
             missed_ticks: tick::missed(),
             queue_high: self.queue_high.get(),
-            queue_size: (BLOCKS - 1) as u8,
+            queue_size: packets(BACKLOG),
             write_timeouts: self.write_timeouts.get(),
         }
     }
@@ -264,3 +301,9 @@ impl Stream {
         }
     }
 }
+
+/// Bytes in USB packets.
+const fn packets(bytes: usize) -> u8 {
+    bytes.div_ceil(PACKET) as u8
+}
+const _: () = assert!(BACKLOG.div_ceil(PACKET) <= u8::MAX as usize);

@@ -38,6 +38,7 @@
 //! assert!(bytes.len() > 2000); // a Hello and ten blocks
 //! ```
 
+mod backlog;
 mod button;
 mod engine;
 mod link;
@@ -46,6 +47,7 @@ mod outbox;
 mod replay;
 mod twin;
 
+pub use backlog::Backlog;
 pub use engine::{Engine, Input};
 pub use link::{Action, Identity, Link};
 pub use observers::{Observers, Setup, State};

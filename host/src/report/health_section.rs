@@ -127,7 +127,11 @@ fn link(h: &Health) -> Vec<(&'static str, String)> {
         ));
         let queue = match c.queue_size {
             0 => String::new(),
-            size => format!("; at most {} of {size} waiting", c.queue_high),
+            size => format!(
+                "; at most {:.1} of {:.1} kB waited",
+                f64::from(c.queue_high) * 0.064,
+                f64::from(size) * 0.064
+            ),
         };
         rows.push((
             "blocks the device discarded",

@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::plant::JOINTS;
 use crate::run::{Cause, Phase, Transition};
 use crate::state::State as _;
-use crate::wire::block::{Order, PARAM_BYTES, STATE_BYTES};
+use crate::wire::block::{MAX_TICKS, Order, PARAM_BYTES, STATE_BYTES};
 use crate::wire::{Block, Event, What};
 
 /// What the hardware says at a tick.
@@ -247,7 +247,8 @@ impl Engine {
 
     #[inline(always)]
     fn is_full(&self, block: &Block) -> bool {
-        block.ticks >= self.observers.setup().stream.block_ticks
+        // A configuration in RAM may be hit by a flipped bit; no reader takes longer blocks.
+        block.ticks >= self.observers.setup().stream.block_ticks.min(MAX_TICKS)
             || block.counts.room() < TICK_COUNT_BYTES
             || block.data.room() < TICK_DATA_BYTES
     }

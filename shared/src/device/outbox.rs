@@ -211,6 +211,13 @@ impl ThreadEnd<'_> {
         self.full.len()
     }
 
+    /// Every block is where it can be found again. Not so after damage to the queues (a flipped bit in RAM): they cannot
+    /// be repaired, only built anew.
+    pub fn is_whole(&self) -> bool {
+        // In this order: a block that the tick hands over meanwhile is counted twice, never missed.
+        self.free.len() + self.full.len() >= self.free.capacity()
+    }
+
     /// Use the oldest block and give it back to the tick side.
     pub fn with_block<R>(&mut self, f: impl FnOnce(&Block) -> R) -> Option<R> {
         let block = self.full.dequeue()?;

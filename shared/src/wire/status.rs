@@ -42,7 +42,7 @@ pub struct Health {
     pub overruns: u32,
     /// Ticks that never happened, since reset.
     pub missed_ticks: u32,
-    /// Most blocks that ever waited for the link, and room for them.
+    /// Most that ever waited for the host to read, and room for it [64 bytes].
     pub queue_high: u8,
     pub queue_size: u8,
     /// Writes to the host that timed out, since reset.

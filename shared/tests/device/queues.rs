@@ -38,6 +38,7 @@ fn circulating_blocks_carry_what_the_twin_sends() {
             received.push(block);
         }
         while thread.note().is_some() {}
+        assert!(thread.is_whole());
     }
     assert_eq!(received, host.heard.blocks);
 }
@@ -54,6 +55,7 @@ fn a_slow_thread_loses_blocks_in_order_and_recovers() {
     // Not read at all: the queue keeps the oldest three.
     run(&mut engine, &mut tick, 10);
     assert_eq!(thread.waiting(), 3);
+    assert!(thread.is_whole());
     assert_eq!(thread.with_block(|b| b.seq), Some(0));
     // The thread discards the oldest to keep the newest.
     assert_eq!(thread.make_room(1), 1);
