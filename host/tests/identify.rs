@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use stribeck::identify::import::{self, Options, Table, Unit};
+use stribeck::identify::logdec;
 use stribeck::identify::model::{Coef, Param, Rig};
 use stribeck::identify::online::Precision;
 use stribeck::identify::outcome::Outcome;
@@ -13,7 +14,7 @@ use stribeck::identify::record::Record;
 use stribeck::identify::run::{Choices, Method, run};
 use stribeck::identify::stage;
 use stribeck::identify::subject::Subject;
-use stribeck::paper::decrement::{TABLE_1, corrected, simulate};
+use stribeck::paper::decrement::{self, TABLE_1, simulate};
 use stribeck::paper::observer::{TABLE_3, reference_record, score, simulation};
 
 fn data(file: &str) -> Option<PathBuf> {
@@ -125,22 +126,42 @@ fn table_3_of_paper_000_scores_as_measured() {
 
 #[test]
 fn table_1_of_paper_004_comes_out() {
+    let (mut within, mut covered, mut all) = (0, 0, 0);
     for (i, (truth, _)) in TABLE_1.iter().enumerate() {
-        for (noise, tolerance) in [(0.0, 1e-3)] {
-            let (t, x) = simulate(truth, 1e-3, 30.0, noise, 7 + i as u64);
-            let found = corrected(&t, &x).unwrap();
-            let friction = truth[1].abs().max(truth[2]).max(0.05);
+        // Noise-free, and with noise of 1 % of the amplitude over several seeds.
+        let noisy = (0..5).map(|seed| (0.01, 100 * seed));
+        for (noise, seed) in std::iter::once((0.0, 0)).chain(noisy) {
+            let (t, x) = simulate(truth, 1e-3, 30.0, noise, seed + i as u64);
+            let found = logdec::identify(&t, &x, 0.0).unwrap();
+            let (values, errors) = (decrement::row(&found), decrement::row_errors(&found));
+            // Without Coulomb friction there is no scale for it but the force at the amplitude.
+            let swing = truth[0] * truth[0] * decrement::amplitude(truth);
+            let friction = truth[1].abs().max(truth[2]).max(swing / 40.0);
             let scale = [truth[0], friction, friction, truth[3], truth[3]];
             for k in 0..5 {
-                let error = (found[k] - truth[k]) / scale[k];
-                assert!(
-                    error.abs() < tolerance,
-                    "row {} quantity {k} noise {noise}: {error}",
-                    i + 1
-                );
+                let error = values[k] - truth[k];
+                let relative = (error / scale[k]).abs();
+                let where_ = format!("row {} quantity {k} seed {seed}: {relative}", i + 1);
+                if noise == 0.0 {
+                    assert!(relative < 1e-3, "{where_}");
+                    continue;
+                }
+                // The noise bounds Δc of row 8 at 1.5 % for any estimator, so a few of all values may be outside.
+                assert!(relative < 0.06, "{where_}");
+                all += 1;
+                within += i32::from(relative < 0.03);
+                covered += i32::from(error.abs() < 1.96 * errors[k]);
             }
         }
     }
+    assert!(
+        f64::from(within) >= 0.99 * f64::from(all),
+        "within 3 %: {within} of {all}"
+    );
+    assert!(
+        f64::from(covered) > 0.88 * f64::from(all),
+        "95 % intervals cover {covered} of {all}"
+    );
 }
 
 #[test]

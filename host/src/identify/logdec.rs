@@ -7,14 +7,29 @@
 //! Between turning points the motion is linear about S± = x0 ∓ f±/k, so successive turning points obey
 //! y[n] = S − (y[n−1] − S)·E with E = e^(−πβ), one S and E per direction. E from differences of turning points (the
 //! friction drops out), S± = (y[n] + y[n−1]·E)/(1+E), then x̄k = (S₋ − S₊)/2, Δxk = x0 − (S₊ + S₋)/2, ζ = β/√(1+β²),
-//! ω0 = ωd/√(1−ζ²); Δζ keeps its sign. `peaks` does that; `fit` then moves the same seven numbers to the least
-//! squares over all samples, which is what makes it work with noise, and gives standard errors.
+//! ω0 = ωd/√(1−ζ²); Δζ keeps its sign. `peaks` does that with one E for both directions; `fit` then moves the same seven
+//! numbers to the least squares over all samples up to and including the final rest (S₊ ≤ x ≤ S₋: friction holds), first
+//! over a few half swings, then over everything. That is what makes it work with noise, and gives standard errors.
 //!
 //! Δf cannot be told from a constant offset: x0 must be known (0 unless given).
+
+mod piecewise;
+mod turning;
 
 use crate::error::{Error, Result};
 
 use super::triangle::Triangle;
+use piecewise::{Moved, Samples, Shape, Turn, UNKNOWNS, adjust};
+use turning::turning_points;
+
+/// Fewest turning points: three half swings show two in one direction.
+const LEAST_TURNS: usize = 4;
+/// A cost larger by this many variances is no evidence.
+const DOUBTFUL: f64 = 10.0;
+/// Numbers of half swings tried beyond the best one.
+const PATIENCE: usize = 2;
+/// Samples of the first, coarse adjustments.
+const FEW_SAMPLES: usize = 2000;
 
 /// ω0 [rad/s], damping per mass c̄/m, Δc/m [1/s], friction per stiffness x̄k, Δxk [unit of x]; standard errors alike.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,83 +47,13 @@ pub struct Decrement {
     pub turns: usize,
 }
 
-/// A turning point.
-#[derive(Clone, Copy, Debug)]
-struct Turn {
-    t: f64,
-    x: f64,
-}
-
-/// The seven numbers of the piecewise solution.
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    omega0: f64,
-    /// ζ for ẋ > 0 and ẋ < 0.
-    zeta: [f64; 2],
-    /// Centre of motion S for ẋ > 0 and ẋ < 0.
-    centre: [f64; 2],
-    first: Turn,
-}
-
-impl Shape {
-    fn to_array(self) -> [f64; 7] {
-        let s = self;
-        [
-            s.omega0,
-            s.zeta[0],
-            s.zeta[1],
-            s.centre[0],
-            s.centre[1],
-            s.first.t,
-            s.first.x,
-        ]
-    }
-
-    fn from_array(a: [f64; 7]) -> Shape {
-        Shape {
-            omega0: a[0],
-            zeta: [a[1], a[2]],
-            centre: [a[3], a[4]],
-            first: Turn { t: a[5], x: a[6] },
-        }
-    }
-
-    /// The displacement at increasing times from the first turning point on; `None` once the motion stops.
-    fn path(&self, times: &[f64], rising: bool) -> Vec<f64> {
-        let mut dir = usize::from(!rising);
-        let mut at = self.first;
-        let mut out = Vec::with_capacity(times.len());
-        for &t in times {
-            loop {
-                let zeta = self.zeta[dir];
-                let wd = self.omega0 * (1.0 - zeta * zeta).max(1e-9).sqrt();
-                let end = at.t + std::f64::consts::PI / wd;
-                let beta = zeta / (1.0 - zeta * zeta).max(1e-9).sqrt();
-                let y = at.x - self.centre[dir];
-                if t <= end {
-                    let u = t - at.t;
-                    let decay = (-zeta * self.omega0 * u).exp();
-                    out.push(
-                        self.centre[dir] + y * decay * ((wd * u).cos() + beta * (wd * u).sin()),
-                    );
-                    break;
-                }
-                let next = self.centre[dir] - y * (-std::f64::consts::PI * beta).exp();
-                at = Turn { t: end, x: next };
-                dir = 1 - dir;
-            }
-        }
-        out
-    }
-}
-
 /// Identify from displacement `x` at times `t` [s] of a free decay about the known rest position `x0`.
 pub fn identify(t: &[f64], x: &[f64], x0: f64) -> Result<Decrement> {
     let turns = turning_points(t, x);
-    if turns.len() < 5 {
+    if turns.len() < LEAST_TURNS {
         return Err(Error::invalid(
             format!(
-                "{} turning points: the logarithmic decrement needs at least 5",
+                "{} turning points: the logarithmic decrement needs at least {LEAST_TURNS}",
                 turns.len()
             ),
             "record more swings, or use `--method energy`",
@@ -119,123 +64,119 @@ pub fn identify(t: &[f64], x: &[f64], x0: f64) -> Result<Decrement> {
     fit(t, x, x0, &turns, shape, rising)
 }
 
-/// Start values from the turning points alone: eqs. (28), (29) of paper 004, corrected.
+/// Start values from the turning points alone: y[n+1] = S·(1+E) − E·y[n] by least squares, one E, one S per direction.
 fn peaks(turns: &[Turn], rising: bool) -> Result<Shape> {
-    // Half swing n runs from turn n to n+1; its direction alternates.
-    let direction = |n: usize| usize::from(rising != n.is_multiple_of(2));
-    let mut decay = [0.0; 2];
-    let mut centre = [0.0; 2];
-    let mut period = [0.0; 2];
-    for dir in 0..2 {
-        // (y[n+1] − y[n−1]) = −E·(y[n] − y[n−2]) for every half swing n of this direction, least squares.
-        let (mut num, mut den) = (0.0, 0.0);
-        for n in (2..turns.len() - 1).filter(|n| direction(*n) == dir) {
-            let a = turns[n + 1].x - turns[n - 1].x;
-            let b = turns[n].x - turns[n - 2].x;
-            num -= a * b;
-            den += b * b;
-        }
-        decay[dir] = (num / den).clamp(0.02, 1.5);
-        let (mut s, mut time, mut count) = (0.0, 0.0, 0.0);
-        for n in (0..turns.len() - 1).filter(|n| direction(*n) == dir) {
-            s += (turns[n + 1].x + turns[n].x * decay[dir]) / (1.0 + decay[dir]);
-            time += turns[n + 1].t - turns[n].t;
-            count += 1.0;
-        }
-        centre[dir] = s / count;
-        period[dir] = time / count;
+    let mut eq = Triangle::new(3);
+    for (n, pair) in turns.windows(2).enumerate() {
+        let up = rising == n.is_multiple_of(2);
+        let [one, two] = if up { [1.0, 0.0] } else { [0.0, 1.0] };
+        eq.add(&mut [one, two, -pair[0].x, pair[1].x]);
     }
-    let zeta = decay.map(|e: f64| {
-        let beta = -e.ln() / std::f64::consts::PI;
-        beta / (1.0 + beta * beta).sqrt()
-    });
-    let omega0 = (0..2)
-        .map(|d| std::f64::consts::PI / period[d] / (1.0 - zeta[d] * zeta[d]).sqrt())
-        .sum::<f64>()
-        / 2.0;
-    if !omega0.is_finite() {
+    let solution = eq.solve();
+    let decay = solution[2].clamp(0.02, 1.2);
+    let beta = -decay.ln() / std::f64::consts::PI;
+    let zeta = beta / (1.0 + beta * beta).sqrt();
+    let half_period = (turns[turns.len() - 1].t - turns[0].t) / (turns.len() - 1) as f64;
+    let shape = Shape {
+        omega0: std::f64::consts::PI / half_period / (1.0 - zeta * zeta).sqrt(),
+        zeta: [zeta; 2],
+        centre: [solution[0] / (1.0 + decay), solution[1] / (1.0 + decay)],
+        first: turns[0],
+    };
+    if !shape.oscillates() {
         return Err(Error::invalid(
             "the turning points do not decay regularly",
             "use `--method greybox`, which needs no linear oscillator",
         ));
     }
-    Ok(Shape {
-        omega0,
-        zeta,
-        centre,
-        first: turns[0],
-    })
+    Ok(shape)
 }
 
-/// Gauss–Newton on all samples between the first and the last turning point.
+/// The clear half swings first; then everything to the final rest, thinned; then every sample.
+///
+/// How many half swings there are until friction holds is a whole number: with it given the solution is smooth in the
+/// seven numbers. It is found by trying: from what the first step predicts, up and down, as long as the fit gets better.
 fn fit(
     t: &[f64],
     x: &[f64],
     x0: f64,
     turns: &[Turn],
-    mut shape: Shape,
+    start: Shape,
     rising: bool,
 ) -> Result<Decrement> {
     let from = t.partition_point(|&v| v < turns[0].t);
-    let to = t.partition_point(|&v| v <= turns[turns.len() - 1].t);
-    let amplitude = (turns[0].x - turns[1].x).abs();
-    let (mut cost, mut eq) = (f64::INFINITY, Triangle::new(7));
-    for _ in 0..30 {
-        // Samples before the first turning point of this iteration belong to another half swing.
-        let first = from.max(t.partition_point(|&v| v < shape.first.t));
-        let (times, values) = (&t[first..to], &x[first..to]);
-        let base = shape.to_array();
-        let now = shape.path(times, rising);
-        let sizes = [
-            base[0],
-            1.0,
-            1.0,
-            amplitude,
-            amplitude,
-            1.0 / base[0],
-            amplitude,
-        ];
-        let columns: Vec<Vec<f64>> = (0..7)
-            .map(|i| {
-                let h = 1e-6 * sizes[i];
-                let shifted = |sign: f64| {
-                    let mut a = base;
-                    a[i] += sign * h;
-                    Shape::from_array(a).path(times, rising)
-                };
-                let (up, down) = (shifted(1.0), shifted(-1.0));
-                up.iter()
-                    .zip(&down)
-                    .map(|(u, d)| (u - d) / (2.0 * h))
-                    .collect()
-            })
-            .collect();
-        eq = Triangle::new(7);
-        for (i, (v, p)) in values.iter().zip(&now).enumerate() {
-            let mut row: Vec<f64> = columns.iter().map(|c| c[i]).collect();
-            row.push(v - p);
-            eq.add(&mut row);
-        }
-        let total: f64 = values.iter().zip(&now).map(|(v, p)| (v - p).powi(2)).sum();
-        let step = eq.solve();
-        let mut next = base;
-        for i in 0..7 {
-            next[i] += step[i].clamp(-0.3 * sizes[i], 0.3 * sizes[i]);
-        }
-        shape = Shape::from_array(next);
-        let small = (0..7).all(|i| step[i].abs() < 1e-9 * sizes[i]);
-        let stalled = (cost - total).abs() < 1e-12 * total;
-        cost = total;
-        if small || stalled {
-            break;
+    let (t, x) = (&t[from..], &x[from..]);
+    let every = (t.len() / FEW_SAMPLES).max(1);
+    // Means keep what all samples know.
+    let thin = |v: &[f64]| -> Vec<f64> {
+        v.chunks(every)
+            .map(|c| c.iter().sum::<f64>() / c.len() as f64)
+            .collect()
+    };
+    let (few_t, few_x) = (thin(t), thin(x));
+    let clear = few_t.partition_point(|&v| v <= turns[turns.len() - 1].t);
+    let few = Samples {
+        t: &few_t,
+        x: &few_x,
+        rising,
+        swings: usize::MAX,
+        amplitude: (turns[0].x - turns[1].x).abs(),
+    };
+    let swinging = Samples {
+        t: &few_t[..clear],
+        x: &few_x[..clear],
+        ..few
+    };
+    let moving = adjust(swinging, start).shape;
+    let seen = turns.len() - 1;
+    // More than the record can hold.
+    let most = ((t[t.len() - 1] - t[0]) * moving.omega0 / std::f64::consts::PI) as usize + 2;
+    let predicted = moving.swings(rising, most).max(seen);
+    let mut tried: Vec<(usize, Moved)> = Vec::new();
+    let attempt = |swings: usize, from: Shape| (swings, adjust(Samples { swings, ..few }, from));
+    tried.push(attempt(most, moving));
+    for first in [predicted, seen] {
+        let (mut least, mut near) = (f64::INFINITY, moving);
+        for up in [true, false] {
+            let (mut n, mut worse) = (first, 0);
+            while worse < PATIENCE {
+                let (n_now, moved) = attempt(n, near);
+                if moved.cost < least {
+                    (least, near, worse) = (moved.cost, moved.shape, 0);
+                } else {
+                    worse += 1;
+                }
+                tried.push((n_now, moved));
+                if (up && n >= most) || (!up && n <= seen) {
+                    break;
+                }
+                n = if up { n + 1 } else { n - 1 };
+            }
         }
     }
-    let first = from.max(t.partition_point(|&v| v < shape.first.t));
-    let (times, values) = (&t[first..to], &x[first..to]);
-    let path = shape.path(times, rising);
-    let variance = cost / (values.len() as f64 - 7.0).max(1.0);
-    let covariance = eq.covariance() * variance;
-    let s = shape;
+    // Where friction would hold by itself is the likelier end, unless the samples clearly say otherwise.
+    let least = tried.iter().map(|t| t.1.cost).fold(f64::INFINITY, f64::min);
+    let doubtful = least * (1.0 + DOUBTFUL / few_t.len() as f64);
+    let by_itself = |(n, m): &(usize, Moved)| m.shape.swings(rising, most) == *n;
+    let allowed = tried.iter().any(|t| by_itself(t) && t.1.cost <= doubtful);
+    let chosen = tried
+        .into_iter()
+        .filter(|t| !allowed || by_itself(t))
+        .min_by(|a, b| a.1.cost.total_cmp(&b.1.cost));
+    let (swings, shape) = chosen.map_or((most, moving), |(n, m)| (n, m.shape));
+    let all = Samples {
+        t,
+        x,
+        swings,
+        ..few
+    };
+    let Moved { shape: s, cost, eq } = adjust(all, shape);
+    let path = s.path(t, rising, swings);
+    let residuals: Vec<f64> = x.iter().zip(&path).map(|(v, p)| v - p).collect();
+    let variance = cost / (x.len() as f64 - UNKNOWNS as f64).max(1.0);
+    let half_period = std::f64::consts::PI / s.omega0;
+    let lags = t.partition_point(|&v| v < t[0] + half_period);
+    let covariance = eq.covariance() * variance * correlation(&residuals, lags);
     let half_sum = |a: usize, b: usize, sign: f64, factor: f64| {
         let v = covariance[(a, a)] + covariance[(b, b)] + 2.0 * sign * covariance[(a, b)];
         factor * v.max(0.0).sqrt()
@@ -255,86 +196,27 @@ fn fit(
             half_sum(3, 4, 1.0, 0.5),
         ],
         rms: variance.sqrt(),
-        fit: super::record::fit_percent(values, &path),
+        fit: super::record::fit_percent(x, &path),
         turns: turns.len(),
     })
 }
 
-/// Turning points of a decay, refined below the sample: the extreme of a parabola fitted on either side. Ends when a half
-/// swing is smaller than 4 % of the first or drowns in noise.
-fn turning_points(t: &[f64], x: &[f64]) -> Vec<Turn> {
-    let n = x.len();
-    // The median second difference measures the noise; smooth over enough samples to tell a turn from it.
-    let mut second: Vec<f64> = x
-        .windows(3)
-        .map(|w| (w[2] - 2.0 * w[1] + w[0]).abs() / 6f64.sqrt())
-        .collect();
-    let noise = 1.5 * super::record::median(&mut second);
-    let span = super::record::span(x.iter().copied());
-    let threshold = (6.0 * noise).max(0.02 * span);
-    // Zigzag: an extreme counts when the motion has come back by the threshold.
-    let mut extremes: Vec<usize> = Vec::new();
-    let (mut high, mut low) = (0, 0);
-    let mut looking_up: Option<bool> = None;
-    for i in 1..n {
-        if x[i] > x[high] {
-            high = i;
+/// How many residuals that hang together are worth one: 1 + 2·Σρ over the lags before the correlation is lost.
+fn correlation(residuals: &[f64], lags: usize) -> f64 {
+    let n = residuals.len();
+    let square: f64 = residuals.iter().map(|r| r * r).sum();
+    let mut sum = 1.0;
+    for lag in 1..lags.min(n / 2) {
+        let product: f64 = residuals[lag..]
+            .iter()
+            .zip(residuals)
+            .map(|(a, b)| a * b)
+            .sum();
+        // White residuals stay below this.
+        if product < 3.0 * square / (n as f64).sqrt() {
+            break;
         }
-        if x[i] < x[low] {
-            low = i;
-        }
-        if looking_up != Some(false) && x[high] - x[i] > threshold {
-            extremes.push(high);
-            looking_up = Some(false);
-            low = i;
-        } else if looking_up != Some(true) && x[i] - x[low] > threshold {
-            extremes.push(low);
-            looking_up = Some(true);
-            high = i;
-        }
+        sum += 2.0 * product / square;
     }
-    let mut turns: Vec<Turn> = Vec::new();
-    for &i in &extremes {
-        let turn = refine(t, x, i, noise, span);
-        if let [.., before] = turns[..] {
-            let first = (turns.get(1).map_or(turn.x, |s| s.x) - turns[0].x).abs();
-            if (turn.x - before.x).abs() < (0.04 * first).max(8.0 * noise) {
-                break;
-            }
-        }
-        turns.push(turn);
-    }
-    turns
-}
-
-/// The turn near sample `i`: the parabola through the samples around it that differ from it by at most 2 % of the span
-/// (more with noise), never more than is needed.
-fn refine(t: &[f64], x: &[f64], i: usize, noise: f64, span: f64) -> Turn {
-    let depth = (0.002 * span).max(6.0 * noise);
-    let mut lo = i;
-    while lo > 0 && (x[lo - 1] - x[i]).abs() < depth {
-        lo -= 1;
-    }
-    let mut hi = i;
-    while hi + 1 < x.len() && (x[hi + 1] - x[i]).abs() < depth {
-        hi += 1;
-    }
-    if hi - lo < 4 || lo == i || hi == i {
-        return Turn { t: t[i], x: x[i] };
-    }
-    let mut eq = Triangle::new(3);
-    for k in lo..=hi {
-        let u = t[k] - t[i];
-        eq.add(&mut [1.0, u, u * u, x[k] - x[i]]);
-    }
-    let c = eq.solve();
-    let vertex = -c[1] / (2.0 * c[2]);
-    if vertex.is_finite() && vertex > t[lo] - t[i] && vertex < t[hi] - t[i] {
-        Turn {
-            t: t[i] + vertex,
-            x: x[i] + c[0] + 0.5 * c[1] * vertex,
-        }
-    } else {
-        Turn { t: t[i], x: x[i] }
-    }
+    sum
 }

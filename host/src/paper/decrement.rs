@@ -41,24 +41,30 @@ pub const TABLE_1: [(Row, Row); 8] = [
     ),
 ];
 
-/// First displacement [m]; the paper does not print its own.
-pub const AMPLITUDE: f64 = 20.0;
+/// First displacement [m]; the paper does not print its own. Friction shows when it is a visible part of the swing: here the
+/// larger Coulomb force of the two directions holds 1/40 of the amplitude; without Coulomb friction the scale is free.
+pub fn amplitude(row: &Row) -> f64 {
+    let [w0, f, df, ..] = *row;
+    let held = (f + df).abs().max((f - df).abs()) / (w0 * w0);
+    if held > 0.0 { 40.0 * held } else { 1.0 }
+}
 
-/// Displacement sampled every `dt` [s] for `seconds`, released at [`AMPLITUDE`] about rest at 0. `noise`: standard deviation
-/// of the reading as part of the amplitude.
+/// Displacement sampled every `dt` [s] for `seconds`, released at [`amplitude`] about rest at 0. `noise`: standard deviation of
+/// the reading as part of the amplitude.
 pub fn simulate(row: &Row, dt: f64, seconds: f64, noise: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let [w0, f, df, ..] = *row;
     let substeps = 40;
     let h = dt / f64::from(substeps);
     let mut rng = Rng::new(seed);
-    let (mut x, mut v) = (AMPLITUDE, 0.0f64);
+    let amplitude = amplitude(row);
+    let (mut x, mut v) = (amplitude, 0.0f64);
     let (mut t, mut out) = (Vec::new(), Vec::new());
     let mut stuck = false;
     // Motion starts downwards; the direction flips when the velocity passes through zero.
     let mut sign = -1.0f64;
     for i in 0..(seconds / dt) as usize {
         t.push(i as f64 * dt);
-        out.push(x + noise * AMPLITUDE * rng.normal());
+        out.push(x + noise * amplitude * rng.normal());
         for _ in 0..substeps {
             if stuck {
                 break;
@@ -113,6 +119,13 @@ fn rk4(row: &Row, sign: f64, x: f64, v: f64, h: f64) -> (f64, f64) {
 pub fn row(d: &Decrement) -> Row {
     let k = d.omega0 * d.omega0;
     [d.omega0, k * d.x_mean, k * d.x_delta, d.c_mean, d.c_delta]
+}
+
+/// Standard errors of the same five numbers.
+pub fn row_errors(d: &Decrement) -> Row {
+    let k = d.omega0 * d.omega0;
+    let [w0, c, dc, x, dx] = d.stderr;
+    [w0, k * x, k * dx, c, dc]
 }
 
 /// Corrected formulas.
