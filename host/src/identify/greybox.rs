@@ -211,16 +211,21 @@ impl Search<'_> {
     /// All phases: the last pass, and whether it converged.
     fn run(&mut self) -> (Pass, bool) {
         let mut pass = self.integrate_to(COARSE);
-        if pass.segments() > 1 && pass.merit.defect > 1e-3 * pass.merit.cost {
+        let open = pass.merit.defect > 1e-3 * pass.merit.cost;
+        if pass.segments() > 1 && open && !self.model.free.is_empty() {
             self.descend(&mut pass, Phase::Loose);
         }
-        self.descend(&mut pass, Phase::Tied);
-        self.grid = Grid::new(&self.data, self.begin, self.segment, EXACT);
-        let (rolled, nodes) = measure(&self.model, &self.data, &self.grid, &self.point, true);
-        // A motion that leaves the data cannot be refined; the segments still explain them.
-        if rolled.cost.is_nan() || rolled.cost > 10.0 * (pass.merit.cost + pass.merit.defect) {
-            return (self.linearise(), false);
+        if pass.segments() > 1 {
+            self.descend(&mut pass, Phase::Tied);
         }
+        self.grid = Grid::new(&self.data, self.begin, self.segment, EXACT);
+        // A motion that leaves the data cannot be refined; the segments still explain them.
+        let limit = 10.0 * (pass.merit.cost + pass.merit.defect);
+        let rolled = (true, limit);
+        let Some((_, nodes)) = measure(&self.model, &self.data, &self.grid, &self.point, rolled)
+        else {
+            return (self.linearise(), false);
+        };
         self.point.nodes = nodes;
         pass = self.linearise();
         let converged = self.descend(&mut pass, Phase::Rolled);
@@ -271,9 +276,11 @@ impl Search<'_> {
                 };
                 let moved = self.model.with_values(&trial.x);
                 if acceptable(&moved) {
-                    let rolled = phase == Phase::Rolled;
-                    let (next, nodes) = measure(&moved, &self.data, &self.grid, &trial, rolled);
-                    if merit(&next) <= merit(&now) {
+                    let judged = (phase == Phase::Rolled, merit(&now));
+                    let found = measure(&moved, &self.data, &self.grid, &trial, judged);
+                    if let Some((next, nodes)) = found
+                        && merit(&next) <= merit(&now)
+                    {
                         break Some((moved, Point { nodes, ..trial }));
                     }
                 }

@@ -68,6 +68,8 @@ const FREE_RUN_ERROR: f64 = 1e-9;
 const SHORTEST: f64 = 2e-6;
 const LONGEST: f64 = 0.05;
 const FIRST: f64 = 5e-3;
+/// Parameters that drive a joint beyond this speed [rad/s] are not worth following.
+const RUNAWAY: f64 = 500.0;
 
 /// Rows of the tableau; the last one is the solution of order 5.
 const STAGES: [&[f64]; 6] = [
@@ -224,6 +226,16 @@ impl<'a, S: Linear, R: Rate<S, NS>, P: Rate<f64, NS>, const NS: usize> Path<'a, 
             .plus(0.5 * h * h * u3 * v * v, &b.rate[w])
     }
 
+    /// A motion that no pendulum makes ends here, as not a number.
+    fn lose(&mut self) {
+        self.from = self.to;
+        self.to = Knot {
+            t: self.end,
+            y: [S::lit(f64::NAN); NS],
+            rate: [S::lit(f64::NAN); NS],
+        };
+    }
+
     /// One accepted step further.
     fn advance(&mut self) {
         let y = self.to.y.map(|x| x.to_f64());
@@ -248,13 +260,19 @@ impl<'a, S: Linear, R: Rate<S, NS>, P: Rate<f64, NS>, const NS: usize> Path<'a, 
             } else {
                 0.1
             };
-            if fits || try_h <= SHORTEST {
+            if fits {
                 self.step = try_h * factor;
                 break try_h;
+            }
+            if try_h <= SHORTEST {
+                return self.lose();
             }
             refused = true;
             h = try_h * factor;
         };
+        if y[NS / 2..].iter().any(|w| w.abs() > RUNAWAY) {
+            return self.lose();
+        }
         let (k, y) = stages(self.system, &self.to.y, &self.to.rate, h);
         self.from = self.to;
         self.to = Knot {

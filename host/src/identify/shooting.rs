@@ -167,18 +167,19 @@ pub fn linearise(model: &Model, data: &Data, grid: &Grid, point: &Point) -> Pass
 }
 
 /// The merit of `point` without derivatives, what a trial step is judged by, and the start states used. `rolled`: one
-/// motion from the first state instead, the start states being where it passes.
+/// motion from the first state instead, the start states being where it passes. `None` as soon as the cost is beyond
+/// `limit`, or not a number.
 pub fn measure(
     model: &Model,
     data: &Data,
     grid: &Grid,
     point: &Point,
-    rolled: bool,
-) -> (Merit, Vec<[f64; 4]>) {
+    (rolled, limit): (bool, f64),
+) -> Option<(Merit, Vec<[f64; 4]>)> {
     let x = &point.x[..model.dynamic()];
     match (model.furuta(x), model.pendulum(x)) {
-        (Some(s), _) => measure_in::<_, 4>(model, data, grid, point, &s, rolled),
-        (_, Some(s)) => measure_in::<_, 2>(model, data, grid, point, &s, rolled),
+        (Some(s), _) => measure_in::<_, 4>(model, data, grid, point, &s, (rolled, limit)),
+        (_, Some(s)) => measure_in::<_, 2>(model, data, grid, point, &s, (rolled, limit)),
         _ => unreachable!("a rig is one of the two"),
     }
 }
@@ -189,8 +190,8 @@ fn measure_in<P: Rate<f64, NS>, const NS: usize>(
     grid: &Grid,
     point: &Point,
     system: &P,
-    rolled: bool,
-) -> (Merit, Vec<[f64; 4]>) {
+    (rolled, limit): (bool, f64),
+) -> Option<(Merit, Vec<[f64; 4]>)> {
     let joints = NS / 2;
     let offset = model.with_values(&point.x).offset;
     let mut merit = Merit::default();
@@ -214,11 +215,12 @@ fn measure_in<P: Rate<f64, NS>, const NS: usize>(
             }
             merit.gap::<NS>(end, node, &data.sigma);
         }
-        if !merit.cost.is_finite() {
-            break;
+        // Also false for what is not a number.
+        if !(merit.cost <= limit) {
+            return None;
         }
     }
-    (merit, nodes)
+    Some((merit, nodes))
 }
 
 fn linearise_in<R, P, const NS: usize, const N: usize>(
