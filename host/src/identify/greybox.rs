@@ -23,6 +23,8 @@ pub struct Options {
     pub iterations: usize,
     /// The iteration stops when no parameter would move by more than this many of its standard errors.
     pub tolerance: f64,
+    /// Steepest friction over the inertia that is integrated [1/s].
+    pub stiffest: f64,
 }
 
 impl Default for Options {
@@ -30,6 +32,7 @@ impl Default for Options {
         Options {
             iterations: 40,
             tolerance: 0.05,
+            stiffest: STIFFEST,
         }
     }
 }
@@ -275,7 +278,7 @@ impl Search<'_> {
                     Linear::Whole(c) => c.moved(&self.model, &self.point, &step, fraction),
                 };
                 let moved = self.model.with_values(&trial.x);
-                if acceptable(&moved) {
+                if acceptable(&moved, self.options.stiffest) {
                     let judged = (phase == Phase::Rolled, merit(&now));
                     let found = measure(&moved, &self.data, &self.grid, &trial, judged);
                     if let Some((next, nodes)) = found
@@ -355,10 +358,10 @@ fn with_peaks(model: &Model) -> Model {
 }
 
 /// Parameters that can be integrated at all.
-fn acceptable(m: &Model) -> bool {
+fn acceptable(m: &Model, stiffest: f64) -> bool {
     m.values().iter().all(|x| x.is_finite())
         && m.friction.iter().all(|f| f.vt > 1e-5)
-        && stiffness(m) < STIFFEST
+        && stiffness(m) < stiffest
         && (m.get(Param::Omega0Squared) > 0.0 || m.joints() == 2)
 }
 

@@ -223,6 +223,7 @@ fn dissipative(subject: &Subject) -> Fitted {
     let options = Options {
         iterations: 15,
         tolerance: 0.1,
+        ..Options::default()
     };
     let mut model = subject.model(&TERMS);
     let mut terms = TERMS.to_vec();

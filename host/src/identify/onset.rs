@@ -77,6 +77,7 @@ fn misfit(record: &Record, from: usize, span: f64) -> f64 {
     let options = Options {
         iterations: 12,
         tolerance: 0.1,
+        ..Options::default()
     };
     let fitted = fit(
         &part,

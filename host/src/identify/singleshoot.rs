@@ -11,6 +11,11 @@ use super::subject::Subject;
 /// Cold guess: ten times the typical friction, as in paper 000 Table 3.
 const GUESS: [f64; 2] = [5e-3, 2.5e-3];
 
+/// Corner of the friction law [rad/s] and the steepest friction over inertia [1/s] tried: wrong friction that holds the plant
+/// all the time would otherwise cost minutes to integrate.
+const CORNER: f64 = 0.1;
+const STIFFEST: f64 = 500.0;
+
 pub fn identify(subject: &Subject) -> Outcome {
     let began = std::time::Instant::now();
     let mut model = subject.model(&[Coef::Coulomb, Coef::Viscous]);
@@ -22,12 +27,14 @@ pub fn identify(subject: &Subject) -> Outcome {
     for j in 0..model.joints() {
         model.set(Param::Friction(Coef::Coulomb, j), factor * GUESS[0]);
         model.set(Param::Friction(Coef::Viscous, j), factor * GUESS[1]);
+        model.friction[j].vt = CORNER;
     }
     let mut prepared = subject.prepared.clone();
     prepared.segment = subject.record.duration() + 1.0;
     prepared.nodes.truncate(1);
     let options = Options {
         iterations: 12,
+        stiffest: STIFFEST,
         ..Options::default()
     };
     let fitted = fit(&subject.record, &prepared, &model, &[], &options);

@@ -6,9 +6,13 @@
 //! of a model that is nearly right are strongly correlated.
 
 use super::greybox::{Fitted, Options, Prepared, fit};
-use super::model::{Coef, Model};
+use super::model::{Coef, Model, Param};
 use super::motion::free_run;
 use super::subject::Subject;
+
+/// A Stribeck peak is looked for from a corner this wide on [rad per time scale]: a peak narrower than what the
+/// samples show has no influence, and the search would not move.
+const WIDE_CORNER: f64 = 0.03;
 
 /// One candidate and its marks.
 #[derive(Clone, Debug)]
@@ -77,8 +81,9 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
             prepared.nodes = f.nodes.clone();
         }
         let options = Options {
-            tolerance: 0.05,
-            iterations: if nodes.is_some() { 10 } else { 25 },
+            tolerance: 0.3,
+            iterations: 20,
+            ..Options::default()
         };
         let full = fit(&subject.record, &prepared, model, &[], &options);
         let n = (8 * subject.prepared.nodes.len()) as f64;
@@ -90,12 +95,19 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
         let held_out = (bic < limit).then(|| {
             let options = Options {
                 iterations: 6,
-                tolerance: 0.1,
+                tolerance: 0.3,
+                ..Options::default()
             };
-            held_out(
-                subject,
-                &fit(&first_part, &part, &full.model, &[], &options),
-            )
+            // From the motion already found, in one piece. Its corner stays: the fast first part hardly visits it.
+            let whole = Prepared {
+                segment: first_part.duration() + 1.0,
+                nodes: vec![full.nodes[0]],
+                ..part.clone()
+            };
+            let mut head = full.model.clone();
+            head.free
+                .retain(|p| !matches!(p, Param::Friction(Coef::Transition, _)));
+            held_out(subject, &fit(&first_part, &whole, &head, &[], &options))
         });
         let candidate = Candidate {
             terms: Vec::new(),
@@ -119,6 +131,13 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
             let mut model = subject.model(&wider);
             for &p in &best.model.free {
                 model.set(p, best.model.get(p));
+            }
+            if add.contains(&Coef::Transition) && !terms.contains(&Coef::Transition) {
+                for j in 0..model.joints() {
+                    let wide = WIDE_CORNER / subject.prepared.scale;
+                    let vt = Param::Friction(Coef::Transition, j);
+                    model.set(vt, model.get(vt).max(wide));
+                }
             }
             let (full, mut candidate) = judge(&model, Some(&best), mark.bic - 6.0);
             candidate.terms = wider;
