@@ -78,7 +78,10 @@ mod tests {
         collect(&mut timing, Duration::from_millis(20)).await;
         timing.period.take();
         for _ in 0..20 {
-            critical_section::with(|_| cortex_m::asm::delay(10 * CYCLES_PER_TICK));
+            critical_section::with(|_| {
+                let begin = DWT::cycle_count();
+                while DWT::cycle_count().wrapping_sub(begin) < 10 * CYCLES_PER_TICK {}
+            });
             timing.collect();
             Timer::after_millis(1).await;
         }

@@ -7,6 +7,8 @@
 //! - The PC is exact only at block starts and in "protected memory" hooks. The peripheral regions are therefore mapped without
 //!   access rights: the hook that fires learns the PC, grants the access, and the register callback follows. An ordinary memory hook
 //!   would do the same but slows down every access to RAM.
+//! - Learning the PC in such a hook also writes the IT state of that instruction to the registers, where the next block
+//!   would find it and skip instructions: it is cleared again (the running block has it compiled in).
 //! - WFE, WFI and SEV are not implemented: code hooks at every halfword that looks like one (data is never executed).
 
 use unicorn_engine::{
@@ -78,6 +80,7 @@ impl Cpu {
                 base + size - 1,
                 |uc, _, _, _, _| {
                     uc.get_data_mut().access_pc = uc.reg_read(R::PC).unwrap_or(0) as u32;
+                    leave_it_block(uc);
                     true
                 },
             )?;
@@ -241,6 +244,15 @@ impl Cpu {
         self.set_reg(R::XPSR_NZCVQG, v);
         let flags = self.reg(R::APSR_NZCV);
         self.set_reg(R::APSR_NZCV, flags);
+    }
+}
+
+/// See the module header. Nothing else of xPSR changes.
+fn leave_it_block(uc: &mut Unicorn<Chip>) {
+    const IT: u64 = 0x0600_fc00;
+    let xpsr = uc.reg_read(R::XPSR).unwrap_or(0);
+    if xpsr & IT != 0 {
+        let _ = uc.reg_write(R::XPSR_NZCVQG, xpsr & !IT);
     }
 }
 
