@@ -105,7 +105,11 @@ pub fn draw(frame: &mut Frame<'_>, feed: &Feed, view: &View) {
     .areas(side);
     parameters(frame, table, feed);
     condition(frame, health, feed);
-    let lines: Vec<Line> = feed.events.iter().map(|e| Line::raw(e.as_str())).collect();
+    let mut lines: Vec<Line> = feed.events.iter().map(|e| Line::raw(e.as_str())).collect();
+    if lines.is_empty() {
+        let hint = "none yet: a arms the device, then let the pendulum go";
+        lines.push(Line::styled(hint, Style::new().fg(GREY)));
+    }
     frame.render_widget(
         Paragraph::new(lines)
             .wrap(Wrap { trim: false })
@@ -169,7 +173,8 @@ fn plot(
     if lo > hi {
         (lo, hi) = (0.0, 1.0);
     }
-    let margin = (0.05 * (hi - lo)).max(1e-6 * hi.abs()).max(1e-9);
+    // Wide enough for the labels' two digits to differ.
+    let margin = (0.05 * (hi - lo)).max(0.02);
     let (lo, hi) = (lo - margin, hi + margin);
     let datasets = curves
         .iter()
