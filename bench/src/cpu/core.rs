@@ -41,6 +41,22 @@ const WFE: u16 = 0xbf20;
 const WFI: u16 = 0xbf30;
 const SEV: u16 = 0xbf40;
 
+const GENERAL: [R; 13] = [
+    R::R0,
+    R::R1,
+    R::R2,
+    R::R3,
+    R::R4,
+    R::R5,
+    R::R6,
+    R::R7,
+    R::R8,
+    R::R9,
+    R::R10,
+    R::R11,
+    R::R12,
+];
+
 /// The processor and everything attached to it.
 pub struct Cpu {
     pub uc: Uc,
@@ -174,25 +190,12 @@ impl Cpu {
 
     /// R0–R12, SP, LR, PC.
     pub fn registers(&self) -> [u32; 16] {
-        const ALL: [R; 16] = [
-            R::R0,
-            R::R1,
-            R::R2,
-            R::R3,
-            R::R4,
-            R::R5,
-            R::R6,
-            R::R7,
-            R::R8,
-            R::R9,
-            R::R10,
-            R::R11,
-            R::R12,
-            R::SP,
-            R::LR,
-            R::PC,
-        ];
-        ALL.map(|r| self.reg(r))
+        let mut values = [0; 16];
+        let registers = GENERAL.into_iter().chain([R::SP, R::LR, R::PC]);
+        for (value, r) in values.iter_mut().zip(registers) {
+            *value = self.reg(r);
+        }
+        values
     }
 
     pub fn read_bytes(&self, address: u32, len: usize) -> Option<Vec<u8>> {
@@ -211,21 +214,7 @@ impl Cpu {
 
     /// Registers as after reset, PC and SP from the vector table.
     pub fn reset(&mut self) {
-        for r in [
-            R::R0,
-            R::R1,
-            R::R2,
-            R::R3,
-            R::R4,
-            R::R5,
-            R::R6,
-            R::R7,
-            R::R8,
-            R::R9,
-            R::R10,
-            R::R11,
-            R::R12,
-        ] {
+        for r in GENERAL {
             self.set_reg(r, 0);
         }
         for r in [R::CONTROL, R::PRIMASK, R::BASEPRI, R::FAULTMASK, R::FPSCR] {
