@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use stribeck::identify::import::{self, Options, Table, Unit};
 use stribeck::identify::logdec;
-use stribeck::identify::model::{Coef, Param, Rig};
+use stribeck::identify::model::{Coef, Model, Param, Rig};
+use stribeck::identify::motion::free_run;
 use stribeck::identify::online::Precision;
 use stribeck::identify::outcome::Outcome;
 use stribeck::identify::record::Record;
@@ -16,6 +17,8 @@ use stribeck::identify::stage;
 use stribeck::identify::subject::Subject;
 use stribeck::paper::decrement::{self, TABLE_1, simulate};
 use stribeck::paper::observer::{TABLE_3, reference_record, score, simulation};
+use stribeck_core::friction::Friction;
+use stribeck_core::sim::Rng;
 
 fn data(file: &str) -> Option<PathBuf> {
     let root = std::env::var_os("STRIBECK_DATA").map_or_else(
@@ -183,6 +186,151 @@ fn real_decays_are_explained() {
                 o.fit[0]
             );
         }
+    }
+}
+
+/// A decay with known friction, per unit of inertia.
+struct Decay {
+    rate_hz: f64,
+    seconds: f64,
+    omega0_sq: f64,
+    coulomb: f64,
+    viscous: f64,
+    drag: f64,
+    /// Height of a Stribeck peak and its corner [rad/s].
+    peak: f64,
+    corner: f64,
+    from_deg: f64,
+    counts_per_rev: f64,
+}
+
+/// White noise of the synthetic decays, as part of the first angle.
+const NOISE: f64 = 1e-3;
+
+impl Decay {
+    fn record(&self, seed: u64) -> Record {
+        let rig = Rig::Pendulum {
+            omega0_sq: self.omega0_sq,
+            inertia: None,
+        };
+        let friction = Friction {
+            mu_d: self.coulomb,
+            mu_s: self.peak,
+            mu_v: self.viscous,
+            drag: self.drag,
+            vt: self.corner,
+            fnt: 1e-2,
+            ..Friction::NONE
+        };
+        let t: Vec<f64> = (0..(self.seconds * self.rate_hz) as usize)
+            .map(|i| i as f64 / self.rate_hz)
+            .collect();
+        let first = self.from_deg.to_radians();
+        let path = free_run(
+            &Model::new(rig, [friction; 2], &[]),
+            &[first, 0.0, 0.0, 0.0],
+            &t,
+        );
+        let mut rng = Rng::new(seed);
+        let count = std::f64::consts::TAU / self.counts_per_rev;
+        let q = path
+            .iter()
+            .map(|q| {
+                [
+                    ((q[0] + NOISE * first * rng.normal()) / count).round() * count,
+                    0.0,
+                ]
+            })
+            .collect();
+        Record {
+            name: format!("decay {seed}"),
+            t,
+            q,
+            joints: 1,
+            quantum: [count, 0.0],
+        }
+    }
+}
+
+#[test]
+fn synthetic_decays_are_explained() {
+    // Mostly Coulomb, mostly viscous, quadratic, with a Stribeck peak; slow and fast sampling, short and long.
+    let decays = [
+        [50.0, 20.0, 40.0, 0.9, 0.01, 0.0, 0.0, 0.02, 100.0, 4096.0],
+        [1000.0, 8.0, 90.0, 2.5, 0.05, 0.002, 0.0, 0.01, 60.0, 2000.0],
+        [200.0, 60.0, 30.0, 0.05, 0.12, 0.0, 0.0, 0.02, 170.0, 8192.0],
+        [
+            500.0, 40.0, 100.0, 0.2, 0.02, 0.006, 0.0, 0.02, 150.0, 4096.0,
+        ],
+        [
+            100.0, 120.0, 15.0, 0.05, 0.02, 0.004, 0.0, 0.03, 120.0, 16384.0,
+        ],
+        [250.0, 25.0, 60.0, 0.8, 0.05, 0.002, 0.25, 0.1, 90.0, 8192.0],
+        [150.0, 5.0, 120.0, 1.5, 0.3, 0.01, 0.0, 0.02, 45.0, 8192.0],
+    ];
+    for (seed, d) in decays.into_iter().enumerate() {
+        let decay = Decay {
+            rate_hz: d[0],
+            seconds: d[1],
+            omega0_sq: d[2],
+            coulomb: d[3],
+            viscous: d[4],
+            drag: d[5],
+            peak: d[6],
+            corner: d[7],
+            from_deg: d[8],
+            counts_per_rev: d[9],
+        };
+        let subject = pendulum(&decay.record(seed as u64));
+        for (method, least) in [
+            (Method::Greybox, 99.98),
+            (Method::Energy, 99.9),
+            (Method::Ekf, 99.95),
+        ] {
+            let o = run(&subject, method, &choices(None)).unwrap();
+            println!("decay {seed} {method:?} {:.4} %", o.fit[0]);
+            assert!(
+                o.fit[0] > least,
+                "decay {seed} {method:?}: {:.4} %",
+                o.fit[0]
+            );
+        }
+    }
+}
+
+#[test]
+fn a_gap_leaves_the_longest_whole_stretch() {
+    let decay = Decay {
+        rate_hz: 200.0,
+        seconds: 20.0,
+        omega0_sq: 40.0,
+        coulomb: 0.3,
+        viscous: 0.05,
+        drag: 0.0,
+        peak: 0.0,
+        corner: 0.02,
+        from_deg: 60.0,
+        counts_per_rev: 8192.0,
+    };
+    let mut record = decay.record(3);
+    // Half a second is missing at 4 s.
+    record.t.drain(800..900);
+    record.q.drain(800..900);
+    let subject = pendulum(&record);
+    assert!(
+        subject.notes[0].contains("gaps") && subject.notes[0].contains("4.50 s"),
+        "{:?}",
+        subject.notes
+    );
+    assert!(
+        subject.record.duration() < 15.6,
+        "{}",
+        subject.record.duration()
+    );
+    for method in [Method::Greybox, Method::Ekf] {
+        let o = run(&subject, method, &choices(None)).unwrap();
+        let c = value(&o, "c/J");
+        assert!((c / 0.3 - 1.0).abs() < 0.05, "{method:?}: c/J = {c}");
     }
 }
 

@@ -1,18 +1,20 @@
 //! `stribeck identify`: friction from a log or from anybody's data.
 
+mod figure;
+mod table;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde_json::json;
 use stribeck_core::plant::PlantConfig;
 
-use crate::chart::{Chart, Figure, Mark, Series};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::identify::import::{self, Reference, Table, Unit};
 use crate::identify::model::{Param, Rig};
 use crate::identify::online::Precision;
-use crate::identify::outcome::{Estimate, Outcome};
+use crate::identify::outcome::Outcome;
 use crate::identify::record::Record;
 use crate::identify::run::{Choices, Method, run as identify};
 use crate::identify::subject::Subject;
@@ -46,7 +48,11 @@ Examples:
   stribeck identify run.mcap --method all
   stribeck identify decay.csv --time 1 --angle 2 --unit deg
   stribeck identify swing.txt --rate 1000 --unit deg --method energy
-  stribeck identify stage.csv --plant stage --time t_s --angle qm_m --force vir_V --force-gain 35.15
+  EMPS benchmark (1 kHz): M 95.1 kg, Fv 203.5 N·s/m, Fc 20.4 N, offset −3.16 N
+  stribeck identify DATA_EMPS.csv --plant stage --time t_s --angle qm_m --force vir_V --force-gain 35.15
+
+Angles are brought to 0 = hanging; the motion is cut to where it is free, and to the longest stretch without a gap.
+With several files and --plot the number of the file is added to the picture's name.
 
 Intervals are 95 %. `fit` is that of a free run from the estimated first state over the whole free motion,
 100·(1 − Σ(x̂−x)²/Σ(x−x̄)²). Normalised time is eq. (54) of paper 000: seconds per sample.")]
@@ -119,7 +125,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
     let mut results = Vec::new();
-    for file in &args.files {
+    for (number, file) in args.files.iter().enumerate() {
         if args.plant == Some(Plant::Stage) {
             results.push(run_stage(&args, file)?);
             continue;
@@ -154,7 +160,8 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         }
         bar.finish_and_clear();
         if let Some(path) = &args.plot {
-            plot(&subject.record, &outcomes, path)?;
+            let path = &numbered(path, number, args.files.len());
+            figure::plot(&subject.record, &outcomes, path)?;
         }
         results.push((record.name.clone(), outcomes));
     }
@@ -162,7 +169,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         let all: Vec<_> = results
             .iter()
             .map(
-                |(n, o)| json!({"record": n, "results": o.iter().map(as_json).collect::<Vec<_>>()}),
+                |(n, o)| json!({"record": n, "results": o.iter().map(table::as_json).collect::<Vec<_>>()}),
             )
             .collect();
         println!("{}", serde_json::to_string_pretty(&all)?);
@@ -170,10 +177,10 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         for (name, outcomes) in &results {
             println!("{name}");
             for o in outcomes {
-                print!("{}", text(o));
+                print!("{}", table::text(o));
             }
             if outcomes.len() > 1 {
-                print!("{}", summary(outcomes));
+                print!("{}", table::summary(outcomes));
             }
         }
     }
@@ -181,6 +188,19 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         .iter()
         .any(|(_, o)| o.iter().any(|o| o.estimates.iter().any(|e| e.identifiable)));
     Ok(if any { Exit::Success } else { Exit::Nothing })
+}
+
+/// One picture per file: `out.svg`, or `out-1.svg`, `out-2.svg` … for several.
+fn numbered(path: &Path, number: usize, files: usize) -> PathBuf {
+    match (files, path.file_stem(), path.extension()) {
+        (2.., Some(stem), Some(end)) => path.with_file_name(format!(
+            "{}-{}.{}",
+            stem.to_string_lossy(),
+            number + 1,
+            end.to_string_lossy()
+        )),
+        _ => path.to_path_buf(),
+    }
 }
 
 fn load(args: &Args, file: &Path) -> anyhow::Result<(Record, Rig)> {
@@ -297,140 +317,4 @@ fn run_stage(args: &Args, file: &Path) -> anyhow::Result<(String, Vec<Outcome>)>
         path: Vec::new(),
     };
     Ok((file.display().to_string(), vec![outcome]))
-}
-
-/// One method's table.
-pub fn text(o: &Outcome) -> String {
-    let mut s = format!("\n{}\n", o.method);
-    for line in &o.choice {
-        s += &format!("  {line}\n");
-    }
-    s += "  parameter        estimate     std. error   95 % interval              unit\n";
-    for e in &o.estimates {
-        s += &row(e);
-    }
-    let list = |v: &[f64], digits: usize| {
-        v.iter()
-            .map(|x| format!("{x:.digits$}"))
-            .collect::<Vec<_>>()
-            .join(" / ")
-    };
-    s += &format!("  fit {} %", list(&o.fit, 4));
-    let counts: Option<Vec<f64>> = o.rms_counts.iter().copied().collect();
-    match counts {
-        Some(c) => s += &format!(", residual RMS {} counts", list(&c, 2)),
-        None => {
-            s += &format!(
-                ", residual RMS {}",
-                o.rms
-                    .iter()
-                    .map(|r| format!("{r:.3e}"))
-                    .collect::<Vec<_>>()
-                    .join(" / ")
-            )
-        }
-    }
-    s += &format!(
-        ", {:.2} s, normalised time {:.2e} s\n",
-        o.seconds, o.normalised
-    );
-    for n in &o.notes {
-        s += &format!("  note: {n}\n");
-    }
-    s
-}
-
-fn row(e: &Estimate) -> String {
-    let (se, interval) = match (e.stderr, e.interval()) {
-        (Some(s), Some([lo, hi])) if s < 1e100 => {
-            (format!("{s:.2e}"), format!("{lo:>11.4e} … {hi:<11.4e}"))
-        }
-        _ => ("–".into(), "–".into()),
-    };
-    let verdict = match (e.identifiable, e.why.as_str()) {
-        (true, _) => String::new(),
-        (false, why) if e.stderr.is_none() => why.to_string(),
-        (false, why) => format!("not identifiable: {why}"),
-    };
-    let line = format!(
-        "  {:<12} {:>13.5e}   {:>10}   {:<26} {:<8} {}",
-        e.name, e.value, se, interval, e.unit, verdict
-    );
-    format!("{}\n", line.trim_end())
-}
-
-/// All methods side by side.
-fn summary(outcomes: &[Outcome]) -> String {
-    let mut s = String::from("\n  method       fit [%]                time [s]   normalised [s]\n");
-    for o in outcomes {
-        let fit: Vec<String> = o.fit.iter().map(|f| format!("{f:.4}")).collect();
-        s += &format!(
-            "  {:<12} {:<22} {:>8.3}   {:.2e}\n",
-            o.method,
-            fit.join(" / "),
-            o.seconds,
-            o.normalised
-        );
-    }
-    s
-}
-
-fn as_json(o: &Outcome) -> serde_json::Value {
-    json!({
-        "method": o.method,
-        "estimates": o.estimates.iter().map(|e| {
-            let finite = |x: f64| x.is_finite().then_some(x);
-            json!({
-                "name": e.name, "value": e.value, "stderr": e.stderr.and_then(finite),
-                "interval95": e.interval().filter(|i| i.iter().all(|x| x.is_finite())),
-                "unit": e.unit, "identifiable": e.identifiable, "why": e.why,
-            })
-        }).collect::<Vec<_>>(),
-        "fit_percent": o.fit,
-        "residual_rms": o.rms,
-        "residual_rms_counts": o.rms_counts,
-        "seconds": o.seconds,
-        "normalised_seconds": o.normalised,
-        "terms_table": o.choice,
-        "notes": o.notes,
-    })
-}
-
-/// Measurement and free runs above, residuals below, per joint.
-fn plot(record: &Record, outcomes: &[Outcome], path: &std::path::Path) -> anyhow::Result<()> {
-    let mut charts = Vec::new();
-    for j in 0..record.joints {
-        let at = |q: &[[f64; 2]]| {
-            record
-                .t
-                .iter()
-                .zip(q)
-                .map(|(&t, q)| (t, q[j]))
-                .collect::<Vec<_>>()
-        };
-        let mut angle = Chart::new(format!("joint {j}"), "time [s]", "angle [rad]")
-            .with(Series::new("measured", 6, at(&record.q)));
-        let mut residual = Chart::new(
-            format!("joint {j}: free run − measurement"),
-            "time [s]",
-            "residual [rad]",
-        );
-        for (i, o) in outcomes
-            .iter()
-            .enumerate()
-            .filter(|(_, o)| !o.path.is_empty())
-        {
-            let difference: Vec<(f64, f64)> = record
-                .t
-                .iter()
-                .zip(o.path.iter().zip(&record.q))
-                .map(|(&t, (a, b))| (t, a[j] - b[j]))
-                .collect();
-            angle = angle.with(Series::new(o.method, i, at(&o.path)).mark(Mark::Dashed));
-            residual = residual.with(Series::new(o.method, i, difference));
-        }
-        charts.push(angle);
-        charts.push(residual);
-    }
-    Figure::stacked(&charts).write(path)
 }

@@ -240,7 +240,7 @@ impl Search<'_> {
         let ns = 2 * self.model.joints();
         let np = self.model.free.len();
         let (mut lambda, mut flat) = (0.0, 0);
-        for _ in 0..self.options.iterations {
+        for step in 0..self.options.iterations {
             self.iterations += 1;
             let linear = match phase {
                 Phase::Loose => Linear::Loose(pass.loosen(ns, np)),
@@ -253,9 +253,10 @@ impl Search<'_> {
             let limits = self.standard_errors(triangle, first, unknowns, pass);
             let change = relative(&damped(triangle, 0.0)[first..], &limits);
             let now = pass.merit;
+            // Parameters that are right do not make the segments' start states right: these move with the first step.
             let done = match phase {
-                Phase::Loose => change < 1.0,
-                Phase::Tied => change < NEAR && now.defect < 1e-2 * now.cost,
+                Phase::Loose => step > 0 && change < 1.0,
+                Phase::Tied => step > 0 && change < NEAR && now.defect < 1e-2 * now.cost,
                 Phase::Rolled => change < self.options.tolerance,
             };
             if done {

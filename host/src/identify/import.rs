@@ -66,6 +66,12 @@ pub struct Table {
 
 impl Table {
     pub fn read(path: &Path, header: Option<usize>) -> Result<Table> {
+        if path.is_dir() {
+            return Err(Error::invalid(
+                format!("{} is a directory", path.display()),
+                format!("name the files in it, e.g. {}/*.csv", path.display()),
+            ));
+        }
         match path.extension().and_then(|e| e.to_str()) {
             Some("parquet") => parquet::read(path),
             _ => text::read(path, header),
@@ -96,6 +102,12 @@ impl Table {
 
 /// Read a table of angles.
 pub fn read(path: &Path, options: &Options) -> Result<Record> {
+    if let Some(rate) = options.rate.filter(|r| !(*r > 0.0 && r.is_finite())) {
+        return Err(Error::invalid(
+            format!("a sampling rate of {rate} Hz is no rate"),
+            "give --rate HZ with a positive number, or --time COLUMN",
+        ));
+    }
     let table = Table::read(path, options.header)?;
     let name = path.file_name().map_or_else(
         || path.display().to_string(),
@@ -111,7 +123,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Record> {
     let (time, angles) = choose(&table, path, options)?;
     let rows = angles[0].len();
     let t: Vec<f64> = match (&time, options.rate) {
-        (_, Some(rate)) if rate > 0.0 => (0..rows).map(|i| i as f64 / rate).collect(),
+        (_, Some(rate)) => (0..rows).map(|i| i as f64 / rate).collect(),
         (Some(t), _) => t.to_vec(),
         (None, _) => {
             return Err(Error::invalid(

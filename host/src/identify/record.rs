@@ -22,6 +22,9 @@ pub struct Record {
     pub quantum: [f64; 2],
 }
 
+/// A gap is longer than so many samples and so many seconds.
+const GAP_SAMPLES: f64 = 10.0;
+const GAP_SECONDS: f64 = 0.1;
 /// Fewest samples any method can work with.
 pub const MIN_SAMPLES: usize = 50;
 
@@ -52,6 +55,29 @@ impl Record {
             joints: self.joints,
             quantum: self.quantum,
         }
+    }
+
+    /// The longest part without a gap. Samples further apart than [`GAP_SAMPLES`] of them and [`GAP_SECONDS`] hide what
+    /// the plant did in between.
+    pub fn longest_stretch(&self) -> std::ops::Range<usize> {
+        let gap = (GAP_SAMPLES * self.dt()).max(GAP_SECONDS);
+        let mut edges = vec![0];
+        edges.extend(
+            self.t
+                .windows(2)
+                .enumerate()
+                .filter(|(_, w)| w[1] - w[0] > gap)
+                .map(|(i, _)| i + 1),
+        );
+        edges.push(self.t.len());
+        edges
+            .windows(2)
+            .map(|w| w[0]..w[1])
+            .max_by(|a, b| {
+                let length = |r: &std::ops::Range<usize>| self.t[r.end - 1] - self.t[r.start];
+                length(a).total_cmp(&length(b))
+            })
+            .unwrap_or(0..0)
     }
 
     /// Index of the first sample at or after time `t` [s].

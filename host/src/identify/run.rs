@@ -98,11 +98,12 @@ fn grey(subject: &Subject, choices: &Choices) -> Outcome {
             let held = c.held_out.map_or("–".to_string(), |h| format!("{h:.5}"));
             let fit: Vec<String> = c.fit.iter().map(|f| format!("{f:.4}")).collect();
             format!(
-                "{} {:<58} BIC {:>9.1}  held-out RMS {held:>8} rad  fit {} %",
+                "{} {:<58} BIC {:>9.1}  held-out RMS {held:>8} rad  fit {} %  {}",
                 if c.chosen { "*" } else { " " },
                 terms::name(&c.terms),
                 c.bic,
-                fit.join(" / ")
+                fit.join(" / "),
+                c.why
             )
         })
         .collect();

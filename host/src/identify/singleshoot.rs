@@ -16,6 +16,9 @@ const GUESS: [f64; 2] = [5e-3, 2.5e-3];
 const CORNER: f64 = 0.1;
 const STIFFEST: f64 = 500.0;
 
+/// A free run that fits worse than this [%] has missed the measurement.
+const POOR: f64 = 99.0;
+
 pub fn identify(subject: &Subject) -> Outcome {
     let began = std::time::Instant::now();
     let mut model = subject.model(&[Coef::Coulomb, Coef::Viscous]);
@@ -45,13 +48,18 @@ pub fn identify(subject: &Subject) -> Outcome {
         &fitted.stderr,
         began,
     );
-    if !fitted.converged || fitted.fit.iter().any(|f| *f < 99.0) {
+    if fitted.fit.iter().any(|f| *f < POOR) {
         out.notes
             .push("single shooting from a cold start ended in a poor minimum: do not use".into());
         for e in &mut out.estimates {
             e.identifiable = false;
             e.why = "the optimisation did not reach the measurement".into();
         }
+    } else if !fitted.converged {
+        out.notes.push(format!(
+            "not converged after {} iterations",
+            fitted.iterations
+        ));
     }
     out
 }

@@ -17,6 +17,13 @@ pub const DEFAULT_VT: f64 = 0.02;
 /// A transition force so small that the viscous term is always on [N].
 const ALWAYS_LOADED: f64 = 1e-2;
 
+/// A start state need not be better than the friction it goes with.
+const SETTLE: Options = Options {
+    iterations: 15,
+    tolerance: 0.2,
+    stiffest: 5e4,
+};
+
 /// The record with everything derived from it once.
 #[derive(Clone, Debug)]
 pub struct Subject {
@@ -34,7 +41,18 @@ impl Subject {
     pub fn new(record: &Record, rig: Rig, refine: &[Param], trim: bool) -> Result<Subject> {
         record.check()?;
         let mut notes = Vec::new();
+        let whole = record.longest_stretch();
         let mut used = record.clone();
+        if whole.len() < record.t.len() {
+            let (from, to) = (record.t[whole.start], record.t[whole.end - 1]);
+            notes.push(format!(
+                "the record has gaps: its longest whole stretch is used, {from:.2} s to {to:.2} s of {:.2} s",
+                record.duration()
+            ));
+            used = record.slice(whole);
+            used.check()?;
+        }
+        let record = &used.clone();
         if trim {
             let moving = record.moving();
             let mut from = 0;
@@ -91,7 +109,7 @@ impl Subject {
         let mut fixed = model.clone();
         fixed.free = self.free_rig.clone();
         fixed.free.sort_by_key(|p| !p.is_dynamic());
-        self.fit(&fixed, &Options::default())
+        self.fit(&fixed, &SETTLE)
     }
 
     /// Fit and residuals of a free run of `model` from `start`.

@@ -14,6 +14,11 @@ use super::subject::Subject;
 /// samples show has no influence, and the search would not move.
 const WIDE_CORNER: f64 = 0.03;
 
+/// A term must lower the criterion by this much …
+const LEAST_GAIN: f64 = 6.0;
+/// … and predict the held-out part no worse than this many times before.
+const HELD_OUT_SLACK: f64 = 1.05;
+
 /// One candidate and its marks.
 #[derive(Clone, Debug)]
 pub struct Candidate {
@@ -23,6 +28,8 @@ pub struct Candidate {
     pub held_out: Option<f64>,
     pub fit: Vec<f64>,
     pub chosen: bool,
+    /// Why it was (not) taken, for the table.
+    pub why: String,
 }
 
 /// Terms as a user writes them.
@@ -115,12 +122,14 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
             held_out,
             fit: full.fit.clone(),
             chosen: false,
+            why: String::new(),
         };
         (full, candidate)
     };
     let mut terms = vec![Coef::Coulomb, Coef::Viscous];
     let (mut best, mut mark) = judge(&subject.model(&terms), None, f64::INFINITY);
     mark.terms = terms.clone();
+    mark.why = "start".into();
     let mut table = vec![mark.clone()];
     let mut left: Vec<&[Coef]> = additions.to_vec();
     while !left.is_empty() {
@@ -139,15 +148,30 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
                     model.set(vt, model.get(vt).max(wide));
                 }
             }
-            let (full, mut candidate) = judge(&model, Some(&best), mark.bic - 6.0);
+            let (full, mut candidate) = judge(&model, Some(&best), mark.bic - LEAST_GAIN);
             candidate.terms = wider;
-            table.push(candidate.clone());
-            let predicts = match (candidate.held_out, mark.held_out) {
-                (Some(new), Some(old)) => new <= 1.05 * old,
-                _ => false,
+            let gain = mark.bic - candidate.bic;
+            let known = full.stderr.iter().all(|s| s.is_finite());
+            let good = match (candidate.held_out, mark.held_out) {
+                (Some(new), Some(old)) if new > HELD_OUT_SLACK * old => {
+                    candidate.why = format!("no: predicts worse, {new:.5} for {old:.5} rad");
+                    false
+                }
+                (Some(_), Some(_)) if !known => {
+                    candidate.why = "no: a parameter has no influence".into();
+                    false
+                }
+                (Some(_), Some(_)) => {
+                    candidate.why = format!("possible: BIC {gain:.0} lower, predicts no worse");
+                    true
+                }
+                _ => {
+                    candidate.why = format!("no: BIC only {gain:.0} lower");
+                    false
+                }
             };
-            let better = predicts && full.stderr.iter().all(|s| s.is_finite());
-            if better
+            table.push(candidate.clone());
+            if good
                 && winner
                     .as_ref()
                     .is_none_or(|(_, _, w)| candidate.bic < w.bic)
@@ -160,6 +184,9 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
         };
         let before = mark.bic;
         terms = candidate.terms.clone();
+        if let Some(row) = table.iter_mut().rfind(|c| c.terms == terms) {
+            row.why = row.why.replacen("possible", "taken", 1);
+        }
         (best, mark) = (full, candidate);
         left.remove(i);
         left.retain(|add| add.iter().any(|c| !terms.contains(c)));

@@ -1,0 +1,46 @@
+//! The picture of `stribeck identify --plot`.
+
+use std::path::Path;
+
+use crate::chart::{Chart, Figure, Mark, Series};
+use crate::identify::outcome::Outcome;
+use crate::identify::record::Record;
+
+/// Measurement and free runs above, residuals below, per joint.
+pub fn plot(record: &Record, outcomes: &[Outcome], path: &Path) -> anyhow::Result<()> {
+    let mut charts = Vec::new();
+    for j in 0..record.joints {
+        let at = |q: &[[f64; 2]]| {
+            record
+                .t
+                .iter()
+                .zip(q)
+                .map(|(&t, q)| (t, q[j]))
+                .collect::<Vec<_>>()
+        };
+        let mut angle = Chart::new(format!("joint {j}"), "time [s]", "angle [rad]")
+            .with(Series::new("measured", 6, at(&record.q)));
+        let mut residual = Chart::new(
+            format!("joint {j}: free run − measurement"),
+            "time [s]",
+            "residual [rad]",
+        );
+        for (i, o) in outcomes
+            .iter()
+            .enumerate()
+            .filter(|(_, o)| !o.path.is_empty())
+        {
+            let difference: Vec<(f64, f64)> = record
+                .t
+                .iter()
+                .zip(o.path.iter().zip(&record.q))
+                .map(|(&t, (a, b))| (t, a[j] - b[j]))
+                .collect();
+            angle = angle.with(Series::new(o.method, i, at(&o.path)).mark(Mark::Dashed));
+            residual = residual.with(Series::new(o.method, i, difference));
+        }
+        charts.push(angle);
+        charts.push(residual);
+    }
+    Figure::stacked(&charts).write(path)
+}

@@ -1,0 +1,327 @@
+//! `stribeck identify` as a user meets it: files of every kind, and what it says about the ones it cannot use.
+
+mod board;
+
+use std::f64::consts::PI;
+use std::path::{Path, PathBuf};
+
+use board::{arg, run};
+
+/// Time [s] and angle [rad] of a decay of a linear oscillator, small enough to be a pendulum's.
+fn swing() -> Vec<(f64, f64)> {
+    (0..1500)
+        .map(|i| i as f64 * 0.01)
+        .map(|t| (t, 0.3 * (-0.08 * t).exp() * (5.0 * t).cos()))
+        .collect()
+}
+
+fn table(rows: &[(f64, f64)], line: impl Fn(usize, f64, f64) -> String) -> String {
+    let body: String = rows
+        .iter()
+        .enumerate()
+        .map(|(i, &(t, x))| line(i, t, x))
+        .collect();
+    format!("t,angle\n{body}")
+}
+
+fn plain(rows: &[(f64, f64)]) -> String {
+    table(rows, |_, t, x| format!("{t:.4},{x:.7}\n"))
+}
+
+fn write(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path
+}
+
+/// ω0² by the energy method, from the JSON of one file.
+fn omega0_sq(args: &[&str]) -> f64 {
+    let mut all = vec!["identify", "--method", "energy", "--json"];
+    all.extend(args);
+    let (code, out, err) = run(&all);
+    assert_eq!(code, 0, "{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let first = &json[0]["results"][0]["estimates"][0];
+    assert_eq!(first["name"], "ω0²");
+    first["value"].as_f64().unwrap()
+}
+
+#[test]
+fn bad_files_are_refused_with_the_line_the_reason_and_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = swing();
+    let at_700 = |cell: &str| {
+        let cell = cell.to_string();
+        table(&rows, move |i, t, x| {
+            if i == 700 {
+                format!("{t:.4},{cell}\n")
+            } else {
+                format!("{t:.4},{x:.7}\n")
+            }
+        })
+    };
+    let mut back = rows.clone();
+    back[800].0 = 3.0;
+    let clipped: Vec<_> = rows.iter().map(|&(t, x)| (t, x.clamp(-0.1, 0.1))).collect();
+    let still: Vec<_> = rows.iter().map(|&(t, _)| (t, 0.25)).collect();
+    let rubbish: Vec<u8> = (0..5000u32)
+        .map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    let cases: [(&str, Vec<u8>, &str, &str); 12] = [
+        (
+            "nan.csv",
+            at_700("NaN").into(),
+            ":702: the angle is not a number",
+            "remove the line",
+        ),
+        (
+            "inf.csv",
+            at_700("inf").into(),
+            ":702: the angle is not a number",
+            "remove the line",
+        ),
+        (
+            "text.csv",
+            at_700("oops").into(),
+            ":702: \"oops\" is not a number",
+            "repair the line",
+        ),
+        (
+            "wide.csv",
+            at_700("1,2").into(),
+            ":702: 3 columns, expected 2",
+            "repair the line",
+        ),
+        (
+            "back.csv",
+            plain(&back).into(),
+            ":802: time goes back",
+            "--rate",
+        ),
+        (
+            "short.csv",
+            plain(&rows[..30]).into(),
+            "30 samples, at least 50",
+            "record until",
+        ),
+        (
+            "still.csv",
+            plain(&still).into(),
+            "no motion",
+            "choose another column",
+        ),
+        (
+            "clip.csv",
+            plain(&clipped).into(),
+            "clipped at",
+            "record again",
+        ),
+        (
+            "empty.csv",
+            Vec::new(),
+            "no line of numbers",
+            "table of numbers",
+        ),
+        ("rubbish.csv", rubbish.clone(), "rubbish.csv", "help"),
+        (
+            "rubbish.parquet",
+            rubbish.clone(),
+            "not a readable Parquet file",
+            "help",
+        ),
+        ("rubbish.mcap", rubbish, "is not a log", "stribeck capture"),
+    ];
+    for (name, content, reason, way_out) in cases {
+        let path = write(folder.path(), name, content);
+        let (code, out, err) = run(&["identify", arg(&path)]);
+        assert_ne!(code, 0, "{name}");
+        assert!(out.is_empty(), "{name}: {out}");
+        assert!(err.contains(reason), "{name}: {err}");
+        assert!(err.contains(way_out), "{name}: {err}");
+    }
+}
+
+#[test]
+fn bad_arguments_are_refused_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = write(folder.path(), "good.csv", plain(&swing()));
+    let nowhere = folder.path().join("nowhere.csv");
+    let cases: [(&[&str], &str, &str); 8] = [
+        (&[arg(&nowhere)], "cannot read", "check the path"),
+        (&[arg(folder.path())], "is a directory", "*.csv"),
+        (
+            &[arg(&good), "--angle", "speed"],
+            "there is no column speed",
+            "t, angle",
+        ),
+        (
+            &[arg(&good), "--angle", "7"],
+            "there is no column 7",
+            "t, angle",
+        ),
+        (
+            &[arg(&good), "--unit", "turns"],
+            "turns",
+            "rad, deg, counts",
+        ),
+        (
+            &[arg(&good), "--unit", "counts"],
+            "count's size",
+            "--counts-per-rev",
+        ),
+        (
+            &[arg(&good), "--terms", "magic"],
+            "unknown friction terms",
+            "coulomb",
+        ),
+        (&[arg(&good), "--rate", "0"], "0 Hz is no rate", "--time"),
+    ];
+    for (args, reason, way_out) in cases {
+        let mut all = vec!["identify"];
+        all.extend(args);
+        let (code, _, err) = run(&all);
+        assert_ne!(code, 0, "{args:?}");
+        assert!(
+            err.contains(reason) && err.contains(way_out),
+            "{args:?}: {err}"
+        );
+    }
+}
+
+#[test]
+fn the_same_swing_in_any_form_gives_the_same_pendulum() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = swing();
+    let file = |name: &str, text: String| write(folder.path(), name, text);
+    let degrees: Vec<_> = rows.iter().map(|&(t, x)| (t, x.to_degrees())).collect();
+    let up: Vec<_> = rows.iter().map(|&(t, x)| (t, x + PI)).collect();
+    // Every third sample left out where the time stamps allow it.
+    let uneven: Vec<_> = rows
+        .iter()
+        .enumerate()
+        .filter(|(i, _)| i % 3 != 1 || i % 7 == 0)
+        .map(|(_, r)| *r)
+        .collect();
+    let rad = file("rad.csv", plain(&rows));
+    let truth = omega0_sq(&[arg(&rad)]);
+    assert!((truth / 25.0 - 1.0).abs() < 0.02, "{truth}");
+    let deg = file("deg.csv", plain(&degrees));
+    let counts = file(
+        "counts.csv",
+        table(&rows, |_, t, x| {
+            format!("{t:.4},{}\n", (x / PI * 32768.0).round())
+        }),
+    );
+    let up = file("up.csv", plain(&up));
+    let tabs = file("tabs.txt", plain(&rows).replace(',', "\t"));
+    let semicolons = file("semicolons.txt", plain(&rows).replace(',', ";"));
+    let bare: String = rows.iter().map(|(_, x)| format!("{x:.7}\n")).collect();
+    let bare = file("bare.txt", bare);
+    let uneven = file("uneven.csv", plain(&uneven));
+    let cases: [&[&str]; 8] = [
+        &[arg(&deg), "--unit", "deg"],
+        &[
+            arg(&counts),
+            "--unit",
+            "counts",
+            "--counts-per-rev",
+            "65536",
+        ],
+        &[arg(&up)],
+        &[arg(&up), "--reference", "up"],
+        &[arg(&tabs)],
+        &[arg(&semicolons), "--time", "t", "--angle", "angle"],
+        &[arg(&bare), "--rate", "100"],
+        &[arg(&uneven)],
+    ];
+    for args in cases {
+        let found = omega0_sq(args);
+        assert!((found / truth - 1.0).abs() < 2e-3, "{args:?}: {found}");
+    }
+}
+
+#[test]
+fn the_table_says_what_is_known_and_the_pictures_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = write(folder.path(), "good.csv", plain(&swing()));
+    let svg = folder.path().join("out.svg");
+    let both = [arg(&good), arg(&good)];
+    let (code, out, err) = run(&[
+        "identify",
+        both[0],
+        both[1],
+        "--method",
+        "all",
+        "--plot",
+        arg(&svg),
+    ]);
+    assert_eq!(code, 0, "{err}");
+    for word in [
+        "estimate",
+        "std. error",
+        "95 % interval",
+        "unit",
+        "identifiable",
+        "BIC",
+        "held-out",
+        "residual RMS",
+        "normalised time",
+        "greybox",
+        "energy",
+        "logdec",
+        "ekf",
+        "singleshoot",
+    ] {
+        assert!(out.contains(word), "{word} is missing:\n{out}");
+    }
+    for name in ["out-1.svg", "out-2.svg"] {
+        let picture = std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(picture.contains("residual [rad]"), "{name}");
+    }
+}
+
+#[test]
+fn a_log_and_its_exports_give_the_same_friction() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("run.mcap");
+    let (code, _, err) = run(&[
+        "simulate",
+        "--seconds",
+        "8",
+        "--noise",
+        "1",
+        "-o",
+        arg(&log),
+    ]);
+    assert_eq!(code, 0, "{err}");
+    let friction = |args: &[&str], method: &str| {
+        let mut all = vec!["identify", "--json", "--method", method];
+        all.extend(args);
+        let (code, out, err) = run(&all);
+        assert_eq!(code, 0, "{err}");
+        let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+        json[0]["results"][0]["estimates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|e| e["name"] == "μd1")
+            .unwrap()["value"]
+            .as_f64()
+            .unwrap()
+    };
+    for method in ["ekf", "energy"] {
+        let from_log = friction(&[arg(&log)], method);
+        assert!((from_log / 6e-4 - 1.0).abs() < 0.05, "{method}: {from_log}");
+        for end in ["csv", "parquet"] {
+            let table = folder.path().join(format!("run.{end}"));
+            let (code, _, err) = run(&["export", arg(&log), "-o", arg(&table)]);
+            assert_eq!(code, 0, "{err}");
+            let args = [arg(&table), "--time", "time", "--angle", "theta0,theta1"];
+            let found = friction(&args, method);
+            assert!(
+                (found / from_log - 1.0).abs() < 0.02,
+                "{method} {end}: {found}, log {from_log}"
+            );
+        }
+    }
+}
