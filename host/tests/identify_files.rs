@@ -325,3 +325,43 @@ fn a_log_and_its_exports_give_the_same_friction() {
         }
     }
 }
+
+#[test]
+fn the_stage_of_the_benchmark_comes_out_of_the_program_too() {
+    let root = std::env::var_os("STRIBECK_DATA").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
+        PathBuf::from,
+    );
+    let path = root.join("emps/DATA_EMPS.csv");
+    if !path.exists() {
+        eprintln!("skipped: {} is not there", path.display());
+        return;
+    }
+    let (code, out, err) = run(&[
+        "identify",
+        arg(&path),
+        "--plant",
+        "stage",
+        "--time",
+        "t_s",
+        "--angle",
+        "qm_m",
+        "--force",
+        "vir_V",
+        "--force-gain",
+        "35.15",
+        "--json",
+    ]);
+    assert_eq!(code, 0, "{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let estimates = json[0]["results"][0]["estimates"].as_array().unwrap();
+    for (e, published) in estimates.iter().zip([95.109, 203.50, 20.39, -3.16]) {
+        let value = e["value"].as_f64().unwrap();
+        assert!(
+            (value / published - 1.0).abs() < 2e-3,
+            "{} = {value}",
+            e["name"]
+        );
+    }
+    assert_eq!(estimates.len(), 4);
+}

@@ -24,7 +24,7 @@ use super::triangle::Triangle;
 /// Terms of a pendulum's balance, in the order of its columns.
 const PENDULUM: [Coef; 3] = [Coef::Coulomb, Coef::Viscous, Coef::Drag];
 /// Most corrections for what smoothing does.
-const CORRECTIONS: usize = 3;
+const CORRECTIONS: usize = 4;
 
 /// Identify from the energy balance.
 pub fn identify(subject: &Subject) -> Result<Outcome> {
@@ -48,7 +48,14 @@ pub fn identify(subject: &Subject) -> Result<Outcome> {
         settled = subject.settle(&model);
     }
     if matches!(subject.rig, Rig::Pendulum { .. }) {
-        (model, settled) = corrected(subject, model, settled)?;
+        let last;
+        (model, settled, last) = corrected(subject, model, settled)?;
+        // The last correction shows how well the smoothing is understood.
+        for (i, p) in model.free.iter().enumerate() {
+            if let Some(k) = PENDULUM.iter().position(|&c| *p == Param::Friction(c, 0)) {
+                stderr[i] = f64::hypot(stderr[i], last[k]);
+            }
+        }
     }
     for (i, &p) in model.free.clone().iter().enumerate() {
         if let Some(k) = settled.model.free.iter().position(|s| *s == p) {
@@ -62,32 +69,42 @@ pub fn identify(subject: &Subject) -> Result<Outcome> {
 /// Smoothing rounds the turning points, most where Coulomb friction makes the acceleration jump. What it does to the motion
 /// of the estimated model is known, so it is taken off: the balance of that motion gives other numbers than the model has.
 /// Kept where the free run gets better.
-fn corrected(subject: &Subject, mut best: Model, mut settled: Fitted) -> Result<(Model, Fitted)> {
+fn corrected(
+    subject: &Subject,
+    mut best: Model,
+    mut settled: Fitted,
+) -> Result<(Model, Fitted, [f64; 3])> {
+    let mut last = [0.0; 3];
     let params = PENDULUM.map(|c| Param::Friction(c, 0));
-    let measured = params.map(|p| best.get(p));
     for _ in 0..CORRECTIONS {
+        // The balance scales with ω0²: both are taken at the one that was settled last.
         let mut image = best.clone();
         for &p in &settled.model.free {
             image.set(p, settled.model.get(p));
         }
+        let mut measured = image.clone();
+        pendulum(&subject.record, subject.prepared.scale, &mut measured)?;
         let mut record = subject.record.clone();
         record.q = free_run(&image, &settled.start, &record.t);
         let mut seen = image.clone();
         pendulum(&record, subject.prepared.scale, &mut seen)?;
         let mut next = image.clone();
-        for (p, m) in params.into_iter().zip(measured) {
+        let mut change = [0.0; 3];
+        for (k, p) in params.into_iter().enumerate() {
             // A term that was tied to zero stays there.
-            if m > 0.0 {
-                next.set(p, (image.get(p) + m - seen.get(p)).max(0.0));
+            if measured.get(p) > 1e-9 {
+                let wrong = measured.get(p) - seen.get(p);
+                next.set(p, (image.get(p) + wrong).max(0.0));
+                change[k] = wrong;
             }
         }
         let trial = subject.settle(&next);
         if trial.fit[0] <= settled.fit[0] {
             break;
         }
-        (best, settled) = (next, trial);
+        (best, settled, last) = (next, trial, change);
     }
-    Ok((best, settled))
+    Ok((best, settled, last))
 }
 
 /// Set c, b, d of `model` from half swings; standard errors in the order of its free parameters.

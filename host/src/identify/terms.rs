@@ -7,13 +7,15 @@
 
 use super::greybox::{Fitted, Options, Prepared, fit};
 use super::model::{Coef, Model, Param};
-use super::motion::free_run;
+use super::motion::{free_run, stiffness};
 use super::subject::Subject;
 
 /// A Stribeck peak is looked for from a corner this wide on [rad per time scale]: a peak narrower than what the
 /// samples show has no influence, and the search would not move.
 const WIDE_CORNER: f64 = 0.03;
 
+/// Steepest friction over inertia that is tried, per sample.
+const STEEP_PER_SAMPLE: f64 = 10.0;
 /// A term must lower the criterion by this much …
 const LEAST_GAIN: f64 = 6.0;
 /// … and predict the held-out part no worse than this many times before.
@@ -82,6 +84,11 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
         .slice(0..subject.record.index(0.7 * subject.record.duration()));
     let part = Prepared::new(&first_part);
     // The held-out part is only asked about candidates whose criterion is below `limit`.
+    // A corner much steeper than the samples are dense cannot be seen, only paid for.
+    let start = subject.model(&[Coef::Coulomb, Coef::Viscous]);
+    let stiffest = (STEEP_PER_SAMPLE / subject.record.dt())
+        .max(4.0 * stiffness(&start))
+        .min(Options::default().stiffest);
     let judge = |model: &Model, nodes: Option<&Fitted>, limit: f64| -> (Fitted, Candidate) {
         let mut prepared = subject.prepared.clone();
         if let Some(f) = nodes {
@@ -90,7 +97,7 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
         let options = Options {
             tolerance: 0.3,
             iterations: 20,
-            ..Options::default()
+            stiffest,
         };
         let full = fit(&subject.record, &prepared, model, &[], &options);
         let n = (8 * subject.prepared.nodes.len()) as f64;
@@ -103,7 +110,7 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
             let options = Options {
                 iterations: 6,
                 tolerance: 0.3,
-                ..Options::default()
+                stiffest,
             };
             // From the motion already found, in one piece. Its corner stays: the fast first part hardly visits it.
             let whole = Prepared {
@@ -127,7 +134,7 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
         (full, candidate)
     };
     let mut terms = vec![Coef::Coulomb, Coef::Viscous];
-    let (mut best, mut mark) = judge(&subject.model(&terms), None, f64::INFINITY);
+    let (mut best, mut mark) = judge(&start, None, f64::INFINITY);
     mark.terms = terms.clone();
     mark.why = "start".into();
     let mut table = vec![mark.clone()];
@@ -206,7 +213,10 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
         &prepared,
         &best.model,
         &[],
-        &Options::default(),
+        &Options {
+            stiffest,
+            ..Options::default()
+        },
     );
     (fitted, table)
 }
