@@ -69,7 +69,7 @@ const SHORTEST: f64 = 2e-6;
 const LONGEST: f64 = 0.05;
 const FIRST: f64 = 5e-3;
 /// Parameters that drive a joint beyond this speed [rad/s] are not worth following.
-const RUNAWAY: f64 = 500.0;
+const RUNAWAY: f64 = 200.0;
 
 /// Rows of the tableau; the last one is the solution of order 5.
 const STAGES: [&[f64]; 6] = [

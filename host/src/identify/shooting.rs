@@ -206,6 +206,10 @@ fn measure_in<P: Rate<f64, NS>, const NS: usize>(
                 let r = data.y[i][j] - path.angle(j, data.t[i]) - offset[j];
                 merit.residual(j, r / (data.sigma[j] * data.worse[i][j]));
             }
+            // Also true for what is not a number.
+            if !(merit.cost <= limit) {
+                return None;
+            }
         }
         let (end, next) = path.finish();
         step = next;
@@ -214,10 +218,6 @@ fn measure_in<P: Rate<f64, NS>, const NS: usize>(
                 node[..NS].copy_from_slice(&end);
             }
             merit.gap::<NS>(end, node, &data.sigma);
-        }
-        // Also false for what is not a number.
-        if !(merit.cost <= limit) {
-            return None;
         }
     }
     Some((merit, nodes))
