@@ -1,20 +1,15 @@
 //! `stribeck paper`: the papers' tables beside our own numbers.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use stribeck_core::plant::furuta;
+use anyhow::Context;
+use serde_json::json;
 
 use crate::exit::Exit;
-use crate::identify::model::{Coef, Rig};
-use crate::identify::online::Precision;
-use crate::identify::outcome::Outcome;
-use crate::identify::run::{Choices, Method, run as identify};
-use crate::identify::subject::Subject;
 use crate::paper::decrement::{TABLE_1, as_printed, corrected, simulate};
 use crate::paper::figures::{Run, comparison, run_figures};
-use crate::paper::observer::{
-    self, NAMES, TABLE_3, TABLE_4, TABLE_5, affine, reference_record, run_uas, score, simulation,
-};
+use crate::paper::observer::{score, second_simulation, simulation, table_3_config};
+use crate::paper::tables::{NOISE, Observation, Parameter, Tables, compute};
 
 /// Which paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -34,11 +29,12 @@ Examples:
   stribeck paper 004
   stribeck paper 000 --figures figures/
 
-What is wrong in each paper, and the test that proves it: docs/errata.md.")]
+What is wrong in each paper, and the test that proves it: docs/errata.md. The same seed gives the same numbers, computation
+times excepted.")]
 pub struct Args {
     #[arg(value_enum)]
     paper: Paper,
-    /// Folder for the figures of paper 000 (SVG)
+    /// Folder for figures 4 to 12 of paper 000 (SVG)
     #[arg(long)]
     figures: Option<PathBuf>,
     /// Paper 004: noise of the reading, part of the amplitude
@@ -46,6 +42,9 @@ pub struct Args {
     noise: f64,
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Machine-readable result on standard output
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
@@ -57,157 +56,169 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
 }
 
 fn decrement_table(args: &Args) -> anyhow::Result<()> {
-    println!(
-        "Table 1 (m = 1, dt = 1 ms, noise {} of the amplitude)",
-        args.noise
-    );
-    println!("row  quantity   simulated    paper      printed formulas   corrected    error");
+    let mut rows = Vec::new();
     for (i, (truth, printed)) in TABLE_1.iter().enumerate() {
         let (t, x) = simulate(truth, 1e-3, 30.0, args.noise, args.seed + i as u64);
         let ours = corrected(&t, &x)?;
         let literal = as_printed(&t, &x);
+        // The larger of mean and difference of the same kind: a difference of zero has no relative error.
+        let force = truth[1].abs().max(truth[2]);
+        let scale = [truth[0], force, force, truth[3], truth[3]];
         for (k, name) in ["ω0", "f̄", "Δf", "c̄", "Δc"].into_iter().enumerate() {
-            let scale = [
-                truth[0],
-                truth[1].abs().max(truth[2]),
-                truth[1].abs().max(truth[2]),
-                truth[3],
-                truth[3],
-            ][k];
-            let error = if scale > 0.0 {
-                format!("{:.4} %", 100.0 * (ours[k] - truth[k]) / scale)
-            } else {
-                format!("{:.1e}", ours[k])
-            };
-            let literal = literal.map_or("–".into(), |l| format!("{:.4}", l[k]));
-            println!(
-                "{:>3}  {name:<9} {:>10.4} {:>10.4} {literal:>18} {:>11.5}    {error}",
-                i + 1,
-                truth[k],
-                printed[k],
-                ours[k]
-            );
+            let error = (scale[k] > 0.0).then(|| 100.0 * (ours[k] - truth[k]) / scale[k]);
+            rows.push(json!({
+                "row": i + 1,
+                "name": name,
+                "simulated": truth[k],
+                "paper": printed[k],
+                "printed_formulas": literal.map(|l| l[k]),
+                "corrected_formulas": ours[k],
+                "error_percent": error,
+            }));
         }
+    }
+    if args.json {
+        let table = json!({ "noise": args.noise, "table_1": rows });
+        println!("{}", serde_json::to_string_pretty(&table)?);
+        return Ok(());
+    }
+    println!(
+        "Table 1 (m = 1, dt = 1 ms, noise {} of the amplitude)",
+        args.noise
+    );
+    println!("row  quantity   simulated      paper  printed formulas   corrected       error");
+    for r in &rows {
+        let number = |key: &str, digits: usize| {
+            r[key]
+                .as_f64()
+                .map_or("–".to_string(), |x| format!("{x:.digits$}"))
+        };
+        println!(
+            "{:>3}  {:<9} {:>10} {:>10} {:>17} {:>11} {:>9} %",
+            r["row"],
+            r["name"].as_str().unwrap_or_default(),
+            number("simulated", 4),
+            number("paper", 4),
+            number("printed_formulas", 4),
+            number("corrected_formulas", 5),
+            number("error_percent", 4),
+        );
     }
     println!("errors are relative to the larger of mean and difference of the same kind");
     Ok(())
 }
 
 fn observer_tables(args: &Args) -> anyhow::Result<()> {
-    let (t, states) = simulation();
-    let config = observer::table_3_config();
-    let history = run_uas(&states, &config, 0.0, args.seed);
-    let Some(end) = history.last() else {
-        unreachable!("35,000 steps")
-    };
-    let truth = observer::truth();
-    println!("Table 3: simulation, actual values and estimates");
-    println!(
-        "param    actual       guess        paper        .9473·a+5.6e-6   UAS (Table 2)  fixed point"
-    );
-    let fixed = config.fixed_point();
-    for i in 0..10 {
-        println!(
-            "{:<6} {:>12.4e} {:>12.4e} {:>12.4e} {:>14.4e} {:>14.4e} {:>12.4e}",
-            NAMES[i],
-            truth[i],
-            TABLE_3[0][i],
-            TABLE_3[1][i],
-            affine(truth[i]),
-            end.z[i],
-            fixed[i]
-        );
+    if let Some(folder) = &args.figures {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("figures cannot be written to {}", folder.display()))?;
     }
-    println!(
-        "\nTable 4: experiment, printed estimates and the fixed point of the law with Table 2's bounds"
+    let bar = indicatif::ProgressBar::new(6).with_style(
+        indicatif::ProgressStyle::with_template("{pos}/{len} {msg}").expect("a constant template"),
     );
-    let paper = stribeck_core::uas::Config::paper().fixed_point();
-    for i in 0..10 {
-        println!(
-            "{:<6} paper {:>12.3e}   fixed point {:>12.3e}",
-            NAMES[i], TABLE_4[i], paper[i]
-        );
-    }
-    println!("the parameter law contains no measurement: every record gives these ten numbers\n");
-
-    let record = reference_record(0.0, args.seed);
-    let rig = Rig::furuta(&furuta::Config::default());
-    let subject = Subject::new(&record, rig, &[], false)?;
-    let terms = vec![
-        Coef::Coulomb,
-        Coef::Viscous,
-        Coef::Stribeck,
-        Coef::Transition,
-    ];
-    let choices = Choices {
-        terms: Some(terms),
-        precision: Precision::F32,
-    };
-    let mut outcomes: Vec<Outcome> = Vec::new();
-    let methods = [
-        Method::Uas,
-        Method::Singleshoot,
-        Method::Ekf,
-        Method::Greybox,
-    ];
-    let bar = indicatif::ProgressBar::new(methods.len() as u64).with_message("reference run");
-    for m in methods {
-        outcomes.push(identify(&subject, m, &choices)?);
+    let progress = |name: &'static str| {
         bar.inc(1);
-    }
+        bar.set_message(name);
+    };
+    progress("observer");
+    let first = Observation::new(simulation(), &table_3_config(), NOISE, args.seed);
+    let paper = stribeck_core::uas::Config::paper();
+    let second = Observation::new(second_simulation(), &paper, 0.0, args.seed);
+    let tables = compute([&first, &second], args.seed, progress)?;
     bar.finish_and_clear();
-    println!("Table 5 and §IV-C: fit of a free run [%], time [s], normalised time of eq. (54) [s]");
-    for (run, seconds, method, time, fit) in TABLE_5 {
-        let rate = if run == "simulation" { 1e3 } else { 1e4 };
-        println!(
-            "  paper, {run:<11} {method:<13} {:>8.2} / {:<8.2} {time:>9.2}   {:.2e}",
-            fit[0],
-            fit[1],
-            time / (seconds * rate)
-        );
-    }
-    let (printed, _) = score(&TABLE_3[1], &t, &states);
-    println!(
-        "  Table 3's estimates, corrected model  {:>8.2} / {:<8.2}",
-        printed[0], printed[1]
-    );
-    for o in &outcomes {
-        println!(
-            "  ours, counts      {:<13} {:>8.3} / {:<8.3} {:>9.2}   {:.2e}",
-            o.method, o.fit[0], o.fit[1], o.seconds, o.normalised
-        );
-    }
-    println!("\nparameters against the truth (ratio)");
-    for o in &outcomes {
-        for e in &o.estimates {
-            if let Some(i) = NAMES.iter().position(|n| *n == e.name) {
-                println!("  {:<12} {:<5} {:.5}", o.method, e.name, e.value / truth[i]);
-            }
-        }
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&tables)?);
+    } else {
+        print(&tables);
     }
     if let Some(folder) = &args.figures {
-        std::fs::create_dir_all(folder)?;
-        let measured: Vec<[f64; 2]> = states.iter().map(|s| [s[0], s[1]]).collect();
-        let velocity: Vec<[f64; 2]> = states.iter().map(|s| [s[2], s[3]]).collect();
-        let (_, estimate) = score(&end.z, &t, &states);
-        let (_, initial) = score(&TABLE_3[0], &t, &states);
-        let noisy = run_uas(&states, &config, 0.1, args.seed);
-        let mut written = Vec::new();
-        for (first, history) in [(4, &history), (8, &noisy)] {
-            let run = Run {
-                t: &t,
-                measured: &measured,
-                velocity: &velocity,
-                history,
-                estimate: &estimate,
-                initial: &initial,
-            };
-            written.extend(run_figures(folder, first, &run)?);
-        }
-        written.push(comparison(folder, &outcomes)?);
-        for path in written {
-            println!("wrote {}", path.display());
+        for path in figures(folder, [&first, &second], &tables)? {
+            eprintln!("wrote {}", path.display());
         }
     }
     Ok(())
+}
+
+fn figures(
+    folder: &Path,
+    runs: [&Observation; 2],
+    tables: &Tables,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let mut written = Vec::new();
+    for (number, o) in [4, 8].into_iter().zip(runs) {
+        let run = Run {
+            observation: o,
+            estimate: &score(&o.z(), &o.t, &o.states).1,
+            initial: &score(&o.guess, &o.t, &o.states).1,
+            simulated: number == 4,
+        };
+        written.extend(run_figures(folder, number, &run)?);
+    }
+    written.push(comparison(folder, &tables.table_5)?);
+    Ok(written)
+}
+
+fn print(tables: &Tables) {
+    println!(
+        "Table 3: simulation. The observer's parameters end at the fixed point of their law, whatever the model"
+    );
+    println!(
+        "parameter           actual      paper    printed  corrected      fixed  0.9473·a+    grey box"
+    );
+    println!(
+        "                                       formulas   formulas      point     5.6e-6  (counts)"
+    );
+    let row = |p: &Parameter| {
+        let number = |x: Option<f64>| x.map_or("–".to_string(), |x| format!("{x:.3e}"));
+        let label = format!("{} [{}]", p.name, p.unit);
+        let list = [
+            p.actual,
+            Some(p.paper),
+            Some(p.printed_formulas),
+            Some(p.corrected_formulas),
+            Some(p.fixed_point),
+            p.affine,
+            p.grey_box,
+        ];
+        let cells: Vec<String> = list
+            .into_iter()
+            .map(|x| format!("{:>10}", number(x)))
+            .collect();
+        println!("{label:<15} {}", cells.join(" "));
+    };
+    tables.table_3.iter().for_each(row);
+    println!(
+        "\nTable 4: experiment; ours on a simulated run of the same start and length (the record is not public)"
+    );
+    tables.table_4.iter().for_each(row);
+    println!(
+        "\nTable 5 and §IV-C: fit of a free run, computation time, normalised time of eq. (54)"
+    );
+    println!(
+        "source              run         method                          arm [%]  pendulum [%]    time [s]  normalised [s]"
+    );
+    for s in &tables.table_5 {
+        let fit = |j: usize| s.fit_percent[j].map_or("lost".to_string(), |f| format!("{f:.4}"));
+        let time = s.seconds.map_or("–".to_string(), |t| format!("{t:.2}"));
+        let normalised = s
+            .normalised_seconds
+            .map_or("–".to_string(), |t| format!("{t:.1e}"));
+        println!(
+            "{:<19} {:<11} {:<28} {:>11} {:>13} {time:>11} {normalised:>15}",
+            s.source,
+            s.run,
+            s.method,
+            fit(0),
+            fit(1)
+        );
+    }
+    let when = |t: Option<f64>| t.map_or("not lost".to_string(), |t| format!("lost at {t:.2} s"));
+    println!(
+        "with the friction's sign of eq. (6): the printed model is {}, its observer {}",
+        when(tables.printed_model_lost_at),
+        when(tables.printed_observer_lost_at)
+    );
+    println!(
+        "single shooting from a cold start is what the paper calls optimisation; UAS parameters are a prior"
+    );
 }

@@ -9,6 +9,7 @@ use stribeck_core::friction::Friction;
 use stribeck_core::plant::{PlantConfig, furuta};
 use stribeck_core::sim::{Bench, COUNTS_PER_REV, Encoder, Rng, Truth};
 
+use crate::error::Error;
 use crate::exit::Exit;
 use crate::identify::model::{Coef, Rig};
 use crate::identify::online::Precision;
@@ -220,11 +221,10 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     let chosen = if args.terms == "auto" {
         None
     } else {
-        let help = "see `stribeck identify --help` for the terms there are";
-        Some(terms::parse(&args.terms).with_context(|| {
-            format!(
-                "`--terms {}`: a term that does not exist; {help}",
-                args.terms
+        Some(terms::parse(&args.terms).ok_or_else(|| {
+            Error::invalid(
+                format!("unknown friction terms {:?}", args.terms),
+                "auto, or some of coulomb, viscous, quadratic, stribeck, asymmetry",
             )
         })?)
     };

@@ -2,7 +2,7 @@
 //!
 //! | method | module | what it does |
 //! |---|---|---|
-//! | `greybox` | [`greybox`], [`prepare`], [`shooting`], [`uncertainty`], [`terms`] | multiple shooting + Gauss–Newton through the shared model; chooses the friction terms |
+//! | `greybox` | [`greybox`], [`prepare`], [`search`], [`shooting`], [`condense`], [`uncertainty`], [`terms`] | multiple shooting + Gauss–Newton through the shared model; chooses the friction terms |
 //! | `energy` | [`energy`] | energy lost per half swing or window: linear, global |
 //! | `logdec` | [`logdec`] | extended logarithmic decrement of paper 004, corrected |
 //! | `ekf` | [`kalman`] | the joint EKF of the chip over the record |
@@ -18,6 +18,7 @@
 #![allow(clippy::needless_range_loop)]
 
 pub mod balance;
+pub mod condense;
 pub mod energy;
 pub mod greybox;
 pub mod import;
@@ -31,6 +32,7 @@ pub mod outcome;
 pub mod prepare;
 pub mod record;
 pub mod run;
+pub mod search;
 pub mod shooting;
 pub mod singleshoot;
 pub mod smooth;

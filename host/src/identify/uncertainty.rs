@@ -2,8 +2,9 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use super::condense::Condensed;
 use super::model::Model;
-use super::shooting::{Condensed, Pass};
+use super::shooting::Pass;
 
 /// See the fields of the same name in [`super::greybox::Fitted`].
 pub struct Uncertainty {

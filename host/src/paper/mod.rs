@@ -2,7 +2,7 @@
 //!
 //! | module | paper |
 //! |---|---|
-//! | [`observer`], [`figures`] | 000: UAS observer on the tilted Furuta pendulum, Tables 3–5, figures 4–12 |
+//! | [`observer`], [`printed`], [`tables`], [`figures`] | 000: UAS observer on the tilted Furuta pendulum, Tables 3–5, figures 4–12 |
 //! | [`decrement`] | 004: extended logarithmic decrement, Table 1 |
 //!
 //! Only numbers of the papers are kept here. What is wrong in them, and how that was checked, is in docs/errata.md.
@@ -10,3 +10,5 @@
 pub mod decrement;
 pub mod figures;
 pub mod observer;
+pub mod printed;
+pub mod tables;

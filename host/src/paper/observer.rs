@@ -15,6 +15,11 @@ pub const NAMES: [&str; 10] = [
     "μd0", "μs0", "μv0", "vt0", "Fnt0", "μd1", "μs1", "μv1", "vt1", "Fnt1",
 ];
 
+/// Units of the ten parameters.
+pub const UNITS: [&str; 10] = [
+    "m", "m", "N·m·s", "rad/s", "N", "m", "m", "N·m·s", "rad/s", "N",
+];
+
 /// Table 3: initial guess, printed estimate. The actual values are [`REFERENCE_FRICTION`].
 pub const TABLE_3: [[f64; 10]; 2] = [
     [
@@ -71,17 +76,27 @@ pub fn reference_record(noise_counts: f64, seed: u64) -> Record {
     }
 }
 
-/// The simulation of §IV-A: states every millisecond.
-pub fn simulation() -> (Vec<f64>, Vec<[f64; 4]>) {
+/// States every millisecond from `start` [rad] for `steps` of them.
+pub fn simulation_from(start: [f64; 2], steps: usize) -> (Vec<f64>, Vec<[f64; 4]>) {
     let plant = PlantConfig::Furuta(furuta::Config::default());
     let friction = REFERENCE_FRICTION.map(Friction::brown_mcphee);
-    let mut truth = Truth::new(&plant, friction, REFERENCE_START, 1e-3, 10);
+    let mut truth = Truth::new(&plant, friction, start, 1e-3, 10);
     let mut states = vec![[truth.q[0], truth.q[1], 0.0, 0.0]];
-    for _ in 0..35_000 {
+    for _ in 0..steps {
         truth.step();
         states.push([truth.q[0], truth.q[1], truth.w[0], truth.w[1]]);
     }
     ((0..states.len()).map(|i| i as f64 * 1e-3).collect(), states)
+}
+
+/// The simulation of §IV-A.
+pub fn simulation() -> (Vec<f64>, Vec<[f64; 4]>) {
+    simulation_from(REFERENCE_START, 35_000)
+}
+
+/// In place of the experiment of §IV-B, which is not public: its start and length with Table 3's truth.
+pub fn second_simulation() -> (Vec<f64>, Vec<[f64; 4]>) {
+    simulation_from([0.2, 126.0].map(f64::to_radians), 20_280)
 }
 
 /// One step of the observer's history.
@@ -139,8 +154,7 @@ pub fn model(z: &[f64; 10]) -> Model {
 
 /// Fit [%] per joint of a free run with parameters `z` against the simulation, and the run itself.
 pub fn score(z: &[f64; 10], t: &[f64], states: &[[f64; 4]]) -> ([f64; 2], Vec<[f64; 2]>) {
-    let start = [REFERENCE_START[0], REFERENCE_START[1], 0.0, 0.0];
-    let path = free_run(&model(z), &start, t);
+    let path = free_run(&model(z), &states[0], t);
     let fit = [0, 1].map(|j| {
         let reference: Vec<f64> = states.iter().map(|s| s[j]).collect();
         let run: Vec<f64> = path.iter().map(|q| q[j]).collect();
