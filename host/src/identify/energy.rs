@@ -23,6 +23,8 @@ use super::triangle::Triangle;
 
 /// Terms of a pendulum's balance, in the order of its columns.
 const PENDULUM: [Coef; 3] = [Coef::Coulomb, Coef::Viscous, Coef::Drag];
+/// A correction that leaves more than this part of the misfit is the last one.
+const ENOUGH: f64 = 0.9;
 /// Most corrections for what smoothing does.
 const CORRECTIONS: usize = 4;
 
@@ -34,20 +36,30 @@ pub fn identify(subject: &Subject) -> Result<Outcome> {
         Rig::Furuta(_) => &[Coef::Coulomb, Coef::Viscous],
     };
     let mut model = subject.model(terms);
-    let mut settled = subject.settle(&model);
-    let mut stderr = Vec::new();
-    // The balance scales with ω0², which the timing gives; two rounds settle both.
-    for _ in 0..2 {
-        for &p in &settled.model.free {
-            model.set(p, settled.model.get(p));
-        }
-        stderr = match subject.rig {
-            Rig::Pendulum { .. } => pendulum(&subject.record, subject.prepared.scale, &mut model)?,
-            Rig::Furuta(_) => furuta(subject, &mut model)?,
+    let pendulous = matches!(subject.rig, Rig::Pendulum { .. });
+    // The balance scales with the rig: where that is refined, two rounds settle both. A pendulum's is corrected below.
+    let rounds = if pendulous || subject.free_rig.is_empty() {
+        1
+    } else {
+        2
+    };
+    let (mut settled, mut stderr) = (None, Vec::new());
+    for _ in 0..rounds {
+        stderr = if pendulous {
+            pendulum(&subject.record, subject.prepared.scale, &mut model)?
+        } else {
+            furuta(subject, &mut model)?
         };
-        settled = subject.settle(&model);
+        let found = subject.settle(&model);
+        for &p in &found.model.free {
+            model.set(p, found.model.get(p));
+        }
+        settled = Some(found);
     }
-    if matches!(subject.rig, Rig::Pendulum { .. }) {
+    let Some(mut settled) = settled else {
+        unreachable!("at least one round")
+    };
+    if pendulous {
         let last;
         (model, settled, last) = corrected(subject, model, settled)?;
         // The last correction shows how well the smoothing is understood.
@@ -99,10 +111,13 @@ fn corrected(
             }
         }
         let trial = subject.settle(&next);
-        if trial.fit[0] <= settled.fit[0] {
+        let (before, after) = (100.0 - settled.fit[0], 100.0 - trial.fit[0]);
+        if after < before {
+            (best, settled, last) = (next, trial, change);
+        }
+        if after > ENOUGH * before {
             break;
         }
-        (best, settled, last) = (next, trial, change);
     }
     Ok((best, settled, last))
 }

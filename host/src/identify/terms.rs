@@ -83,13 +83,12 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
         .record
         .slice(0..subject.record.index(0.7 * subject.record.duration()));
     let part = Prepared::new(&first_part);
-    // The held-out part is only asked about candidates whose criterion is below `limit`.
     // A corner much steeper than the samples are dense cannot be seen, only paid for.
     let start = subject.model(&[Coef::Coulomb, Coef::Viscous]);
     let stiffest = (STEEP_PER_SAMPLE / subject.record.dt())
         .max(4.0 * stiffness(&start))
         .min(Options::default().stiffest);
-    let judge = |model: &Model, nodes: Option<&Fitted>, limit: f64| -> (Fitted, Candidate) {
+    let judge = |model: &Model, nodes: Option<&Fitted>| -> (Fitted, Candidate) {
         let mut prepared = subject.prepared.clone();
         if let Some(f) = nodes {
             prepared.nodes = f.nodes.clone();
@@ -105,49 +104,48 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
             .map(|j| (full.rms[j] / subject.prepared.data.sigma[j]).powi(2))
             .map(f64::ln)
             .sum::<f64>();
-        let bic = n * mean_square + model.free.len() as f64 * n.ln();
-        let held_out = (bic < limit).then(|| {
-            let options = Options {
-                iterations: 6,
-                tolerance: 0.3,
-                stiffest,
-            };
-            // From the motion already found, in one piece. Its corner stays: the fast first part hardly visits it.
-            let whole = Prepared {
-                segment: first_part.duration() + 1.0,
-                nodes: vec![full.nodes[0]],
-                ..part.clone()
-            };
-            let mut head = full.model.clone();
-            head.free
-                .retain(|p| !matches!(p, Param::Friction(Coef::Transition, _)));
-            held_out(subject, &fit(&first_part, &whole, &head, &[], &options))
-        });
         let candidate = Candidate {
             terms: Vec::new(),
-            bic,
-            held_out,
+            bic: n * mean_square + model.free.len() as f64 * n.ln(),
+            held_out: None,
             fit: full.fit.clone(),
             chosen: false,
             why: String::new(),
         };
         (full, candidate)
     };
+    // RMS over the held-out part of a fit to the rest, from the motion already found, in one piece. Its corner stays: the
+    // fast first part hardly visits it.
+    let predict = |full: &Fitted| -> f64 {
+        let options = Options {
+            iterations: 6,
+            tolerance: 0.3,
+            stiffest,
+        };
+        let whole = Prepared {
+            segment: first_part.duration() + 1.0,
+            nodes: vec![full.nodes[0]],
+            ..part.clone()
+        };
+        let mut head = full.model.clone();
+        head.free
+            .retain(|p| !matches!(p, Param::Friction(Coef::Transition, _)));
+        held_out(subject, &fit(&first_part, &whole, &head, &[], &options))
+    };
     let mut terms = vec![Coef::Coulomb, Coef::Viscous];
-    let (mut best, mut mark) = judge(&start, None, f64::INFINITY);
+    let (mut best, mut mark) = judge(&start, None);
+    let mut predicted = predict(&best);
+    mark.held_out = Some(predicted);
     mark.terms = terms.clone();
     mark.why = "start".into();
     let mut table = vec![mark.clone()];
     let mut left: Vec<&[Coef]> = additions.to_vec();
     while !left.is_empty() {
-        let mut winner: Option<(usize, Fitted, Candidate)> = None;
+        let mut round: Vec<(usize, Fitted, Candidate)> = Vec::new();
         for (i, add) in left.iter().enumerate() {
             let mut wider = terms.clone();
             wider.extend(add.iter().filter(|c| !terms.contains(c)));
-            let mut model = subject.model(&wider);
-            for &p in &best.model.free {
-                model.set(p, best.model.get(p));
-            }
+            let mut model = widened(subject, &best.model, &wider);
             if add.contains(&Coef::Transition) && !terms.contains(&Coef::Transition) {
                 for j in 0..model.joints() {
                     let wide = WIDE_CORNER / subject.prepared.scale;
@@ -155,45 +153,39 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
                     model.set(vt, model.get(vt).max(wide));
                 }
             }
-            let (full, mut candidate) = judge(&model, Some(&best), mark.bic - LEAST_GAIN);
+            let (full, mut candidate) = judge(&model, Some(&best));
             candidate.terms = wider;
-            let gain = mark.bic - candidate.bic;
-            let known = full.stderr.iter().all(|s| s.is_finite());
-            let good = match (candidate.held_out, mark.held_out) {
-                (Some(new), Some(old)) if new > HELD_OUT_SLACK * old => {
-                    candidate.why = format!("no: predicts worse, {new:.5} for {old:.5} rad");
-                    false
-                }
-                (Some(_), Some(_)) if !known => {
-                    candidate.why = "no: a parameter has no influence".into();
-                    false
-                }
-                (Some(_), Some(_)) => {
-                    candidate.why = format!("possible: BIC {gain:.0} lower, predicts no worse");
-                    true
-                }
-                _ => {
-                    candidate.why = format!("no: BIC only {gain:.0} lower");
-                    false
-                }
-            };
-            table.push(candidate.clone());
-            if good
-                && winner
-                    .as_ref()
-                    .is_none_or(|(_, _, w)| candidate.bic < w.bic)
-            {
-                winner = Some((i, full, candidate));
-            }
+            round.push((i, full, candidate));
         }
-        let Some((i, full, candidate)) = winner else {
+        // The lowest criterion is asked for its prediction first; the first good one is taken.
+        round.sort_by(|a, b| a.2.bic.total_cmp(&b.2.bic));
+        let mut taken = None;
+        for (k, (_, full, candidate)) in round.iter_mut().enumerate() {
+            let gain = mark.bic - candidate.bic;
+            if gain < LEAST_GAIN {
+                candidate.why = format!("no: BIC only {gain:.0} lower");
+            } else if taken.is_some() {
+                candidate.why = format!("not now: BIC {gain:.0} lower");
+            } else if full.stderr.iter().any(|s| !s.is_finite()) {
+                candidate.why = "no: a parameter has no influence".into();
+            } else {
+                let new = predict(full);
+                candidate.held_out = Some(new);
+                if new > HELD_OUT_SLACK * predicted {
+                    candidate.why = format!("no: predicts worse, {new:.5} for {predicted:.5} rad");
+                } else {
+                    candidate.why = format!("taken: BIC {gain:.0} lower, predicts no worse");
+                    taken = Some(k);
+                }
+            }
+            table.push(candidate.clone());
+        }
+        let Some((i, full, candidate)) = taken.map(|k| round.swap_remove(k)) else {
             break;
         };
         let before = mark.bic;
         terms = candidate.terms.clone();
-        if let Some(row) = table.iter_mut().rfind(|c| c.terms == terms) {
-            row.why = row.why.replacen("possible", "taken", 1);
-        }
+        predicted = candidate.held_out.unwrap_or(predicted);
         (best, mark) = (full, candidate);
         left.remove(i);
         left.retain(|add| add.iter().any(|c| !terms.contains(c)));
@@ -219,6 +211,18 @@ pub fn choose(subject: &Subject) -> (Fitted, Vec<Candidate>) {
         },
     );
     (fitted, table)
+}
+
+/// `model` with these friction terms free.
+fn widened(subject: &Subject, model: &Model, terms: &[Coef]) -> Model {
+    let mut free = subject.free_rig.clone();
+    for j in 0..model.joints() {
+        free.extend(terms.iter().map(|&c| Param::Friction(c, j)));
+    }
+    Model {
+        offset: model.offset,
+        ..Model::new(model.rig, model.friction, &free)
+    }
 }
 
 /// RMS [rad] over the last 30 % of a free run of a model fitted to the first 70 %.
