@@ -190,3 +190,99 @@ fn figures_need_a_folder_that_can_be_made() {
     assert_eq!(out.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&out.stderr).contains("figures cannot be written"));
 }
+
+/// Turning points of a simulated decay of paper 004, refined by a parabola through three samples; the first is the release.
+fn turning_points(row: &[f64; 5]) -> Vec<(f64, f64)> {
+    let (t, x) = stribeck::paper::decrement::simulate(row, 1e-3, 12.0, 0.0, 1);
+    let mut out = vec![(t[0], x[0])];
+    for i in 1..x.len() - 1 {
+        if (x[i] - x[i - 1]) * (x[i + 1] - x[i]) < 0.0 {
+            let (left, right) = (x[i] - x[i - 1], x[i] - x[i + 1]);
+            let shift = 0.5 * (right - left) / (left + right);
+            out.push((t[i] - 1e-3 * shift, x[i] - 0.25 * shift * (right - left)));
+        }
+    }
+    out
+}
+
+/// Per direction of motion (up, down): E of eq. (28) and the centre S of the half swing.
+fn half_swings(y: &[(f64, f64)]) -> [[f64; 2]; 2] {
+    let mut out = [[0.0; 2]; 2];
+    for n in 3..5 {
+        let e = -(y[n].1 - y[n - 2].1) / (y[n - 1].1 - y[n - 3].1);
+        let centre = (y[n].1 + y[n - 1].1 * e) / (1.0 + e);
+        out[usize::from(y[n].1 < y[n - 1].1)] = [e, centre];
+    }
+    out
+}
+
+/// ω0, f̄, Δf, c̄, Δc: all directions of motion differ, and the upward one is damped less.
+const ASYMMETRIC: [f64; 5] = [4.0, 6.25, 5.75, 0.625, -0.125];
+
+#[test]
+fn erratum_004_damping_ratio() {
+    let y = turning_points(&ASYMMETRIC);
+    let [[up, _], [down, _]] = half_swings(&y);
+    for (e, sign) in [(up, 1.0), (down, -1.0)] {
+        let truth = (ASYMMETRIC[3] + sign * ASYMMETRIC[4]) / (2.0 * ASYMMETRIC[0]);
+        let beta = -e.ln() / std::f64::consts::PI;
+        let correct = beta / (1.0 + beta * beta).sqrt();
+        let printed = beta / (std::f64::consts::PI.powi(2) + beta * beta).sqrt();
+        assert!(
+            (correct / truth - 1.0).abs() < 0.01,
+            "{correct} for {truth}"
+        );
+        assert!(
+            (truth / printed - std::f64::consts::PI).abs() < 0.1,
+            "{printed} for {truth}"
+        );
+    }
+}
+
+#[test]
+fn erratum_004_centres() {
+    let y = turning_points(&ASYMMETRIC);
+    let [[_, up], [_, down]] = half_swings(&y);
+    let k = ASYMMETRIC[0].powi(2);
+    // Rest position x0 = 0: x̄k = (S₋ − S₊)/2, Δxk = x0 − (S₊ + S₋)/2; printed with the other sign.
+    let (mean, delta) = (k * 0.5 * (down - up), -k * 0.5 * (up + down));
+    assert!((mean / ASYMMETRIC[1] - 1.0).abs() < 0.01, "f̄ {mean}");
+    assert!((delta / ASYMMETRIC[2] - 1.0).abs() < 0.01, "Δf {delta}");
+    let printed = k * 0.5 * (up + down);
+    assert!(
+        (printed / ASYMMETRIC[2] + 1.0).abs() < 0.01,
+        "Δf as printed {printed}"
+    );
+}
+
+#[test]
+fn erratum_004_sign_of_the_damping_difference() {
+    let y = turning_points(&ASYMMETRIC);
+    let [[up, _], [down, _]] = half_swings(&y);
+    let zeta = |e: f64| {
+        let beta = -e.ln() / std::f64::consts::PI;
+        beta / (1.0 + beta * beta).sqrt()
+    };
+    let difference = 0.5 * (zeta(up) - zeta(down));
+    let truth = ASYMMETRIC[4] / (2.0 * ASYMMETRIC[0]);
+    assert!(
+        (difference / truth - 1.0).abs() < 0.02,
+        "{difference} for {truth}"
+    );
+    assert!(
+        difference < 0.0,
+        "the absolute value of eq. (31) loses this sign"
+    );
+}
+
+#[test]
+fn erratum_004_natural_frequency() {
+    let y = turning_points(&ASYMMETRIC);
+    let zeta = (ASYMMETRIC[3] + ASYMMETRIC[4]) / (2.0 * ASYMMETRIC[0]);
+    // The first half swing goes down, the second up.
+    let damped = std::f64::consts::PI / (y[2].0 - y[1].0);
+    let correct = damped / (1.0 - zeta * zeta).sqrt();
+    let printed = damped / (1.0 - zeta).sqrt();
+    assert!((correct / 4.0 - 1.0).abs() < 1e-3, "{correct}");
+    assert!((printed / 4.0 - 1.0) > 0.025, "{printed}");
+}
