@@ -16,7 +16,7 @@ use super::greybox::Fitted;
 use super::model::{Coef, Model, Param, Rig};
 use super::motion::free_run;
 use super::outcome::Outcome;
-use super::record::Record;
+use super::record::{Record, median};
 use super::smooth::{Smooth, local};
 use super::subject::Subject;
 use super::triangle::Triangle;
@@ -124,6 +124,9 @@ fn corrected(
 
 /// Set c, b, d of `model` from half swings; standard errors in the order of its free parameters.
 fn pendulum(record: &Record, scale: f64, model: &mut Model) -> Result<Vec<f64>> {
+    let w2 = model.get(Param::Omega0Squared);
+    // Noise makes the motion look faster than a pendulum can be.
+    let scale = scale.max(0.9 / w2.max(1e-6).sqrt());
     let (step, half) = (0.05 * scale, (0.4 * scale).max(4.0 * record.dt()));
     let smooth = Smooth::new(record, step, half);
     let x = record.joint(0);
@@ -132,13 +135,20 @@ fn pendulum(record: &Record, scale: f64, model: &mut Model) -> Result<Vec<f64>> 
     let mut turns: Vec<(usize, f64)> = Vec::new();
     for i in 1..smooth.t.len() {
         let (a, b) = (smooth.w[i - 1][0], smooth.w[i][0]);
-        if a * b < 0.0 {
-            let t = smooth.t[i - 1] + step * a / (a - b);
+        let t = smooth.t[i - 1] + step * a / (a - b);
+        // At its ends a polynomial has samples on one side only, and its slope no meaning.
+        let inside = t - record.t[0] > half && record.t[record.t.len() - 1] - t > half;
+        if a * b < 0.0 && inside {
             turns.push((i, local(&record.t, &x, t, half).q - offset));
         }
     }
-    let least = (20.0 * record.resolution(0)).max(0.01);
-    let w2 = model.get(Param::Omega0Squared);
+    let mut second: Vec<f64> = x
+        .windows(3)
+        .map(|w| (w[2] - 2.0 * w[1] + w[0]).abs())
+        .collect();
+    let least = (20.0 * record.resolution(0))
+        .max(3.0 * median(&mut second))
+        .max(0.01);
     let mut eq = Triangle::new(4);
     for pair in turns.windows(2) {
         let [(ia, a), (ib, b)] = [pair[0], pair[1]];
