@@ -146,7 +146,12 @@ fn bad_arguments_are_refused_with_the_way_out() {
     let folder = tempfile::tempdir().unwrap();
     let good = write(folder.path(), "good.csv", plain(&swing()));
     let nowhere = folder.path().join("nowhere.csv");
-    let cases: [(&[&str], &str, &str); 8] = [
+    let cases: [(&[&str], &str, &str); 9] = [
+        (
+            &[arg(&good), "--reference", "up"],
+            "from hanging",
+            "--reference",
+        ),
         (&[arg(&nowhere)], "cannot read", "check the path"),
         (&[arg(folder.path())], "is a directory", "*.csv"),
         (
@@ -278,6 +283,42 @@ fn the_table_says_what_is_known_and_the_pictures_are_written() {
         let picture = std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert!(picture.contains("residual [rad]"), "{name}");
     }
+}
+
+#[test]
+fn a_log_with_lost_blocks_is_used_where_it_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("gap.mcap");
+    run(&[
+        "simulate",
+        "--seconds",
+        "10",
+        "--fault",
+        "drop@3:60",
+        "-o",
+        arg(&log),
+    ]);
+    let (code, out, err) = run(&["identify", arg(&log), "--method", "ekf"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("the record has gaps"), "{out}");
+    assert!(!out.contains("does not explain"), "{out}");
+}
+
+#[test]
+fn a_record_the_model_cannot_explain_is_said_to_be_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("jump.mcap");
+    run(&[
+        "simulate",
+        "--seconds",
+        "10",
+        "--fault",
+        "jump@4:300",
+        "-o",
+        arg(&log),
+    ]);
+    let (_, out, err) = run(&["identify", arg(&log), "--method", "ekf"]);
+    assert!(out.contains("does not explain this record"), "{out}{err}");
 }
 
 #[test]

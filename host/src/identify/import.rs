@@ -179,6 +179,21 @@ pub fn read(path: &Path, options: &Options) -> Result<Record> {
             .collect();
         unwrap(&mut x);
         reference(&mut x, options.reference);
+        let end = mean_end(&x);
+        if angles.len() == 1 && end.abs() > std::f64::consts::FRAC_PI_2 {
+            return Err(Error::invalid(
+                format!(
+                    "{}: with 0 {} the record ends {end:.2} rad from hanging, and a free pendulum hangs at the end",
+                    path.display(),
+                    if options.reference == Reference::Up {
+                        "upright"
+                    } else {
+                        "hanging"
+                    },
+                ),
+                "leave --reference out, or check --unit and --offset",
+            ));
+        }
         for (q, x) in q.iter_mut().zip(x) {
             q[j] = x;
         }
@@ -231,12 +246,17 @@ fn unwrap(x: &mut [f64]) {
     }
 }
 
+/// Mean of the last twentieth.
+fn mean_end(x: &[f64]) -> f64 {
+    let tail = (x.len() / 20).max(1);
+    x[x.len() - tail..].iter().sum::<f64>() / tail as f64
+}
+
 /// Make the hanging position 0. A decay ends near it, so the end decides between 0 and π when nothing is given, and
 /// how many whole turns the pendulum made.
 fn reference(x: &mut [f64], reference: Reference) {
     use std::f64::consts::{PI, TAU};
-    let tail = (x.len() / 20).max(1);
-    let end = x[x.len() - tail..].iter().sum::<f64>() / tail as f64;
+    let end = mean_end(x);
     let up = match reference {
         Reference::Hanging => 0.0,
         Reference::Up => PI,

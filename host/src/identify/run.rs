@@ -54,6 +54,9 @@ impl Method {
     }
 }
 
+/// A free run that fits worse than this [%] is not the recorded motion.
+const POOR_FIT: f64 = 99.0;
+
 /// Run one method.
 pub fn run(subject: &Subject, method: Method, choices: &Choices) -> Result<Outcome> {
     let mut out = match method {
@@ -66,6 +69,12 @@ pub fn run(subject: &Subject, method: Method, choices: &Choices) -> Result<Outco
     };
     let mut notes = subject.notes.clone();
     notes.append(&mut out.notes);
+    let judged = !matches!(method, Method::Uas | Method::Singleshoot);
+    if judged && out.fit.iter().any(|f| *f < POOR_FIT) {
+        notes.push(format!(
+            "the model does not explain this record (fit below {POOR_FIT} %): estimates and intervals do not hold; look at --plot"
+        ));
+    }
     out.notes = notes;
     Ok(out)
 }

@@ -26,12 +26,13 @@ pub fn text(o: &Outcome) -> String {
         Some(c) => s += &format!(", residual RMS {} counts", list(&c, 2)),
         None => {
             s += &format!(
-                ", residual RMS {}",
+                ", residual RMS {} {}",
                 o.rms
                     .iter()
                     .map(|r| format!("{r:.3e}"))
                     .collect::<Vec<_>>()
-                    .join(" / ")
+                    .join(" / "),
+                if o.method == "stage" { "N" } else { "rad" }
             )
         }
     }
