@@ -3,7 +3,7 @@
 //! Keeps R and z of the QR factorisation of all rows so far, so the condition number is that of the rows, not its
 //! square, and memory does not grow with the record.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, Dyn, SVD};
 
 /// R·x ≈ z for n unknowns, and the squared residual that no x can remove.
 #[derive(Clone, Debug)]
@@ -58,22 +58,26 @@ impl Triangle {
         DMatrix::from_fn(self.n, self.n, |i, j| self.r[i * m + j])
     }
 
-    /// The solution; directions the rows do not determine (relative singular value below 1e-11) are left at 0.
+    /// The solution; directions the rows do not determine (relative singular value below 1e-11) are left at 0, as is
+    /// everything when the rows are not numbers.
     pub fn solve(&self) -> DVector<f64> {
         let m = self.n + 1;
         let z = DVector::from_fn(self.n, |i, _| self.r[i * m + self.n]);
-        let svd = self.matrix().svd(true, true);
-        let eps = 1e-11 * svd.singular_values.max();
-        svd.solve(&z, eps)
-            .unwrap_or_else(|_| DVector::zeros(self.n))
+        decompose(self.matrix())
+            .filter(|_| z.iter().all(|z| z.is_finite()))
+            .and_then(|svd| svd.solve(&z, 1e-11 * svd.singular_values.max()).ok())
+            .unwrap_or_else(|| DVector::zeros(self.n))
     }
 
     /// (JᵀJ)⁻¹; undetermined directions get infinite variance.
     pub fn covariance(&self) -> DMatrix<f64> {
         let n = self.n;
-        let svd = self.matrix().svd(false, true);
+        let unknown = || DMatrix::from_element(n, n, f64::INFINITY);
+        let Some(svd) = decompose(self.matrix()) else {
+            return unknown();
+        };
         let Some(vt) = svd.v_t else {
-            return DMatrix::from_element(n, n, f64::INFINITY);
+            return unknown();
         };
         let top = svd.singular_values.max();
         let mut c = DMatrix::<f64>::zeros(n, n);
@@ -90,9 +94,28 @@ impl Triangle {
     }
 }
 
+/// Singular values and vectors; none of an empty matrix or one that is not finite, which would never be decomposed.
+pub fn decompose(m: DMatrix<f64>) -> Option<SVD<f64, Dyn, Dyn>> {
+    let usable = !m.is_empty() && m.iter().all(|x| x.is_finite());
+    usable
+        .then(|| SVD::try_new(m, true, true, f64::EPSILON, 10_000))
+        .flatten()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Not a number, and nothing at all, end without an answer instead of never.
+    #[test]
+    fn what_cannot_be_solved_is_left_alone() {
+        let mut t = Triangle::new(2);
+        t.add(&mut [1.0, f64::NAN, 1.0]);
+        assert_eq!(t.solve().as_slice(), [0.0, 0.0]);
+        assert!(t.covariance().iter().all(|c| c.is_infinite()));
+        assert_eq!(Triangle::new(0).solve().len(), 0);
+        assert_eq!(Triangle::new(0).covariance().len(), 0);
+    }
 
     #[test]
     fn rows_give_the_least_squares_solution() {

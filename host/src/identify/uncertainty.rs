@@ -5,6 +5,7 @@ use nalgebra::{DMatrix, DVector};
 use super::condense::Condensed;
 use super::model::Model;
 use super::shooting::Pass;
+use super::triangle::decompose;
 
 /// See the fields of the same name in [`super::greybox::Fitted`].
 pub struct Uncertainty {
@@ -53,7 +54,8 @@ pub fn of(model: &Model, condensed: &Condensed, pass: &Pass, residuals: usize) -
     for i in 0..np {
         jacobian.column_mut(ns + i).scale_mut(scales[i]);
     }
-    let mut singular: Vec<f64> = jacobian.singular_values().iter().copied().collect();
+    let mut singular: Vec<f64> =
+        decompose(jacobian).map_or(Vec::new(), |svd| svd.singular_values.as_slice().to_vec());
     singular.sort_by(|a, b| b.total_cmp(a));
     Uncertainty {
         stderr: (0..np).map(|i| covariance[(i, i)].sqrt()).collect(),
