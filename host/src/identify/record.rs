@@ -57,7 +57,7 @@ impl Record {
         }
     }
 
-    /// The longest part without a gap. Samples further apart than [`GAP_SAMPLES`] of them and [`GAP_SECONDS`] hide what
+    /// The longest part without a gap. Samples further apart than `GAP_SAMPLES` of them and `GAP_SECONDS` hide what
     /// the plant did in between.
     pub fn longest_stretch(&self) -> std::ops::Range<usize> {
         let gap = (GAP_SAMPLES * self.dt()).max(GAP_SECONDS);

@@ -1,7 +1,7 @@
 //! The search for the least-squares solution of the shooting problem, from rough start values to the last digit.
 //!
 //! In: readings, start states, a model with start values. Out: all of them at the minimum, with the last linearisation.
-//! Three phases ([`Phase`]), each with Levenberg and Marquardt's damping; trial steps are judged in plain f64.
+//! Three phases (`Phase`), each with Levenberg and Marquardt's damping; trial steps are judged in plain f64.
 
 use super::condense::{Condensed, Loose, damped};
 use super::greybox::Options;
