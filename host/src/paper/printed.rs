@@ -10,20 +10,7 @@ use stribeck_core::rk4;
 /// Accelerations [rad/s²] at state y = (angles, velocities) with the ten parameters `z`.
 pub fn acceleration(y: &[f64; 4], z: &[f64; 10], sign: f64) -> [f64; 2] {
     let c = Config::default();
-    let [m1, m2, j1z, j2x, j2y, j2z, l1, l2, arm, tilt, g] = [
-        c.m1,
-        c.m2,
-        c.j1z,
-        c.j2x,
-        c.j2y,
-        c.j2z,
-        c.l1,
-        c.l2,
-        c.arm_length,
-        c.tilt,
-        c.gravity,
-    ]
-    .map(f64::from);
+    let [m1, m2, j1z, j2x, j2y, j2z, l1, l2, arm, tilt, g] = c.values().map(f64::from);
     let [q0, q1, w0, w1] = *y;
     let ((s0, c0), (s1, c1), (sp, cp)) = (q0.sin_cos(), q1.sin_cos(), tilt.sin_cos());
     // (7): no m2·L1².
