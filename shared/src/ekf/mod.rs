@@ -18,8 +18,8 @@
 //! Rates: the mean moves at every tick; the covariance once per cycle of [`Config::cycle`] ticks, its work spread
 //! over the ticks of the cycle. Every count is used: the innovations of a cycle are averaged into one measurement.
 //!
-//! Cost of one tick [measured]: Cortex-M7 2,425 instructions on average, 3,949 at worst (the three ticks at which stage C
-//! doubts itself; 3,350 otherwise); 333 ns on x86-64. No panic path, no f64.
+//! Cost: the summary of `stribeck-bench run` has the instructions of the worst tick by function; `cargo bench -p stribeck-core`
+//! has ns per tick on x86-64. No panic path, no f64.
 
 // Matrix equations read by index.
 #![allow(clippy::needless_range_loop)]
