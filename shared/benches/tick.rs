@@ -10,13 +10,14 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
 use stribeck_core::device::{Device, Followed, Identity, Replay};
-use stribeck_core::ekf::Ekf;
-use stribeck_core::encoder::{self, Channel};
-use stribeck_core::scalar::Scalar;
-use stribeck_core::sim::Bench;
-use stribeck_core::uas::{self, Uas};
+use stribeck_core::model::joint::Joint;
+use stribeck_core::model::sim::Simulation;
+use stribeck_core::number::scalar::Scalar;
+use stribeck_core::observer::ekf::Ekf;
+use stribeck_core::observer::encoder::{self, Channel};
+use stribeck_core::observer::uas::{self, Uas};
 use stribeck_core::wire::{Block, ConfigOrigin, Decoder, Frame, MAX_FRAME};
 
 /// 10 s of swing: the EKF's joint stage runs in most of it.
@@ -127,7 +128,7 @@ fn under_cachegrind(row: usize, ticks: usize) -> Option<f64> {
 }
 
 fn counts(ticks: usize) -> Vec<[u32; 2]> {
-    Bench::reference(5.0, 1)
+    Simulation::reference(5.0, 1)
         .take(ticks)
         .map(|s| s.counts)
         .collect()
@@ -135,14 +136,14 @@ fn counts(ticks: usize) -> Vec<[u32; 2]> {
 
 fn angles<S: Scalar>(counts: [u32; 2]) -> [S; 2] {
     let cfg = encoder::Config::default();
-    counts.map(|c| cfg.angle(c as i32))
+    counts.map(|c| cfg.place(Joint::Revolute, c as i32))
 }
 
 fn encoders(record: &Counts) {
     let cfg = encoder::Config::pair();
     let mut channels = [Channel::default(); 2];
     for raw in record {
-        black_box(encoder::update_both(&cfg, &mut channels, *raw, true));
+        black_box(encoder::step(&cfg, &mut channels, *raw, true));
     }
 }
 
@@ -166,7 +167,7 @@ fn uas_paper(record: &Counts) {
 
 fn ekf<S: Scalar>(record: &Counts) {
     let config = Config::default();
-    let quantum = config.encoders.map(|e| e.quantum::<S>());
+    let quantum = config.encoders.map(|e| e.quantum::<S>(Joint::Revolute));
     let observer = Ekf::<S>::new(&config.plant, &config.ekf, S::lit(1e-4), quantum);
     let mut state = observer.start(angles(record[0]));
     for raw in record {

@@ -3,13 +3,13 @@
 //! `cargo run --release -p stribeck-core --example twin_digest [ticks]` prints one line per case: name, ticks,
 //! blocks, and one number over the bytes of all blocks (digests, records, snapshots, counts).
 
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
 use stribeck_core::device::{Device, Identity};
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{PlantConfig, pendulum};
-use stribeck_core::sim::{Bench, Truth};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{PlantConfig, pendulum};
+use stribeck_core::model::sim::{Simulation, Truth};
 use stribeck_core::wire::{ConfigOrigin, Decoder, Kind, MAX_FRAME, crc32};
-use stribeck_core::{nussbaum, uas};
+use stribeck_core::{observer::uas, observer::uas::nussbaum};
 
 fn main() {
     let ticks = std::env::args()
@@ -20,14 +20,14 @@ fn main() {
 
 /// One line per case.
 pub fn report(ticks: u32) -> String {
-    let line = |(name, config, bench): (&str, Config, Bench)| {
+    let line = |(name, config, bench): (&str, Config, Simulation)| {
         let (blocks, digest) = run(&config, bench, ticks);
         format!("{name:<10} {ticks:>8} ticks {blocks:>6} blocks {digest:08x}\n")
     };
     cases().into_iter().map(line).collect()
 }
 
-fn cases() -> Vec<(&'static str, Config, Bench)> {
+fn cases() -> Vec<(&'static str, Config, Simulation)> {
     let mut base = Config::default();
     base.run.auto_arm = true;
     // Early, so that short runs see the joint filter too.
@@ -50,20 +50,20 @@ fn cases() -> Vec<(&'static str, Config, Bench)> {
         Friction::NONE,
     ];
     let truth = Truth::new(&simple.plant, friction, [2.0, 0.0], 1e-4, 2);
-    let encoders = Bench::reference(0.0, 0).encoders;
+    let encoders = Simulation::reference(0.0, 0).encoders;
 
     vec![
-        ("reference", base, Bench::reference(0.0, 1)),
-        ("noise", base, Bench::reference(5.0, 2)),
-        ("drag", drag, Bench::reference(0.0, 1)),
-        ("paper", paper, Bench::reference(0.0, 1)),
-        ("cosine", cosine, Bench::reference(0.0, 1)),
-        ("pendulum", simple, Bench::new(truth, encoders, 3)),
+        ("reference", base, Simulation::reference(0.0, 1)),
+        ("noise", base, Simulation::reference(5.0, 2)),
+        ("drag", drag, Simulation::reference(0.0, 1)),
+        ("paper", paper, Simulation::reference(0.0, 1)),
+        ("cosine", cosine, Simulation::reference(0.0, 1)),
+        ("pendulum", simple, Simulation::new(truth, encoders, 3)),
     ]
 }
 
 /// Blocks sent, and the CRC-32 chained over their bodies.
-fn run(config: &Config, mut bench: Bench, ticks: u32) -> (u32, u32) {
+fn run(config: &Config, mut bench: Simulation, ticks: u32) -> (u32, u32) {
     config.validate().expect("a valid configuration");
     let mut device = Device::new(Identity::new("twin"), config, ConfigOrigin::Default);
     let mut decoder: Decoder = Decoder::new();

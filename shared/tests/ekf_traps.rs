@@ -8,12 +8,13 @@
 
 mod truths;
 
-use stribeck_core::dual::Dual;
-use stribeck_core::friction::Friction;
-use stribeck_core::math;
-use stribeck_core::plant::{AnyPlant, JOINTS, Plant, passive};
-use stribeck_core::rk4;
-use stribeck_core::scalar::Scalar;
+use stribeck_core::JOINTS;
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{AnyPlant, Plant, passive};
+use stribeck_core::model::rk4;
+use stribeck_core::number::dual::Dual;
+use stribeck_core::number::math;
+use stribeck_core::number::scalar::Scalar;
 use truths::{COUNT, Case, encode};
 
 const N: usize = 8;

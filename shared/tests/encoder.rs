@@ -2,8 +2,9 @@
 //!
 //! `cargo test -p stribeck-core --release --test encoder`
 
-use stribeck_core::encoder::{Channel, Config, flag, update_both};
-use stribeck_core::sim::{Bench, Encoder, REFERENCE_TICKS, Rng};
+use stribeck_core::model::joint::Joint;
+use stribeck_core::model::sim::{Encoder, REFERENCE_TICKS, Rng, Simulation};
+use stribeck_core::observer::encoder::{self, Channel, Config, flag};
 
 fn raw(count: i64, cfg: &Config, offset: u32) -> u32 {
     let signed = if cfg.reversed { -count } else { count };
@@ -33,11 +34,11 @@ fn any_walk_is_unwrapped_exactly() {
         let drift = rng.within(-1.0, 1.0);
         let mut channel = Channel::default();
         let mut walked = 0i64;
-        let first = channel.update(&cfg, raw(0, &cfg, offset));
+        let first = cfg.step(&mut channel, raw(0, &cfg, offset));
         for _ in 0..2_000 {
             let step = ((rng.within(-1.0, 1.0) + drift) * 0.5 * largest as f64) as i64;
             walked += step;
-            let count = channel.update(&cfg, raw(walked, &cfg, offset));
+            let count = cfg.step(&mut channel, raw(walked, &cfg, offset));
             assert_eq!(count, first.wrapping_add(walked as i32), "case {case}");
             assert_eq!(channel.total().wrapping_sub(cfg.zero), count);
         }
@@ -52,11 +53,11 @@ fn sixteen_bit_wraps_both_ways() {
     };
     let mut c = Channel::default();
     let walk = [65_534u32, 65_535, 0, 1, 0, 65_535, 65_534, 65_530];
-    let counts: Vec<i32> = walk.iter().map(|&r| c.update(&cfg, r)).collect();
+    let counts: Vec<i32> = walk.iter().map(|&r| cfg.step(&mut c, r)).collect();
     assert_eq!(counts, [-2, -1, 0, 1, 0, -1, -2, -6]);
     assert_eq!(c.faults.flags, 0);
     // Bits above the counter's width are ignored.
-    assert_eq!(c.update(&cfg, 0xabcd_0000 | 65_529), -7);
+    assert_eq!(cfg.step(&mut c, 0xabcd_0000 | 65_529), -7);
 }
 
 #[test]
@@ -68,9 +69,9 @@ fn sign_zero_and_angle() {
         ..Config::default()
     };
     let mut c = Channel::default();
-    assert_eq!(c.update(&cfg, 0u32.wrapping_sub(1_000)), 0);
-    assert_eq!(c.update(&cfg, 0u32.wrapping_sub(1_010)), 10);
-    let quarter: f64 = cfg.angle(1_024);
+    assert_eq!(cfg.step(&mut c, 0u32.wrapping_sub(1_000)), 0);
+    assert_eq!(cfg.step(&mut c, 0u32.wrapping_sub(1_010)), 10);
+    let quarter: f64 = cfg.place(Joint::Revolute, 1_024);
     let half_count = std::f64::consts::PI / 4_096.0;
     assert!((quarter - std::f64::consts::FRAC_PI_2 - half_count).abs() < 1e-12);
 }
@@ -79,7 +80,7 @@ fn sign_zero_and_angle() {
 #[test]
 fn no_false_alarm_on_the_reference_run() {
     for (noise, bits) in [(0.0, 32u8), (5.0, 16), (20.0, 32), (20.0, 16)] {
-        let mut bench = Bench::reference(noise, 5);
+        let mut bench = Simulation::reference(noise, 5);
         for e in &mut bench.encoders {
             e.counter_bits = bits;
             e.offset = 0xffff_fff0;
@@ -90,7 +91,7 @@ fn no_false_alarm_on_the_reference_run() {
         });
         let mut channels = [Channel::default(); 2];
         for _ in 0..REFERENCE_TICKS {
-            update_both(&cfg, &mut channels, bench.tick().counts, true);
+            encoder::step(&cfg, &mut channels, bench.tick().counts, true);
         }
         for c in channels {
             assert_eq!(c.faults, Default::default(), "noise {noise}, {bits} bits");
@@ -100,11 +101,11 @@ fn no_false_alarm_on_the_reference_run() {
 
 /// Run the first five seconds of the reference swing with a fault put between counter and channel.
 fn with_fault(fault: impl Fn(u32, [u32; 2]) -> [u32; 2]) -> [Channel; 2] {
-    let mut bench = Bench::reference(5.0, 6);
+    let mut bench = Simulation::reference(5.0, 6);
     let mut channels = [Channel::default(); 2];
     for tick in 0..50_000 {
         let counts = fault(tick, bench.tick().counts);
-        update_both(&Config::pair(), &mut channels, counts, true);
+        encoder::step(&Config::pair(), &mut channels, counts, true);
     }
     channels
 }
@@ -144,7 +145,7 @@ fn a_stuck_channel_is_seen_and_the_moving_one_is_not_blamed() {
 /// A and B swap roles in the middle of the swing: from then on the counter runs backwards.
 #[test]
 fn a_channel_that_reverses_while_moving_is_seen() {
-    let mut bench = Bench::reference(5.0, 7);
+    let mut bench = Simulation::reference(5.0, 7);
     let mut channels = [Channel::default(); 2];
     let (mut last, mut shown) = (0u32, 0u32);
     let mut reversed_at = None;
@@ -160,7 +161,7 @@ fn a_channel_that_reverses_while_moving_is_seen() {
         } else {
             shown.wrapping_add(step)
         };
-        update_both(
+        encoder::step(
             &[Config::default(); 2],
             &mut channels,
             [s.counts[0], shown],
@@ -180,11 +181,11 @@ fn a_channel_that_reverses_while_moving_is_seen() {
 fn restart_forgets_the_place_but_not_the_faults() {
     let cfg = Config::default();
     let mut c = Channel::default();
-    c.update(&cfg, 0);
-    c.update(&cfg, 1_000);
+    cfg.step(&mut c, 0);
+    cfg.step(&mut c, 1_000);
     assert_eq!(c.faults.jumps, 1);
     c.restart();
-    assert_eq!(c.update(&cfg, 500_000), 500_000);
+    assert_eq!(cfg.step(&mut c, 500_000), 500_000);
     assert_eq!(c.faults.jumps, 1);
 }
 
@@ -244,12 +245,35 @@ fn the_simulated_encoder_rounds_down_and_wraps() {
 
 #[test]
 fn lifting_the_pendulum_while_holding_the_arm_is_no_fault() {
-    let mut bench = Bench::reference(0.0, 1);
+    let mut bench = Simulation::reference(0.0, 1);
     bench.hold([0.0, 0.0], 1);
     let mut channels = [Channel::default(); 2];
     bench.carry([0.0, 2.0], 20_000);
     for _ in 0..20_000 {
-        update_both(&Config::pair(), &mut channels, bench.tick().counts, false);
+        encoder::step(&Config::pair(), &mut channels, bench.tick().counts, false);
     }
     assert_eq!(channels.map(|c| c.faults.flags), [0, 0]);
+}
+
+/// Counts per metre: a joint that slides is read in metres, by the device and by the simulated encoder alike.
+#[test]
+fn a_sliding_joint_is_read_in_metres() {
+    let cfg = Config {
+        counts_per_rev: 20_000,
+        ..Config::default()
+    };
+    assert_eq!(cfg.quantum::<f64>(Joint::Prismatic), 5e-5);
+    let middle: f64 = cfg.place(Joint::Prismatic, 1_000);
+    assert!((middle - 0.050_025).abs() < 1e-12, "{middle}");
+    assert_eq!(cfg.counts_at(Joint::Prismatic, -0.25), -5_000);
+    assert_eq!(
+        cfg.counts_at(Joint::Revolute, core::f32::consts::PI),
+        10_000
+    );
+    let e = stribeck_core::model::sim::Encoder {
+        joint: Joint::Prismatic,
+        counts_per_rev: 20_000,
+        ..Default::default()
+    };
+    assert_eq!(e.read(0.050_025, 0.0), 1_000);
 }

@@ -1,4 +1,4 @@
-//! `stribeck_core::math`: error bounds on a sample, behaviour at the edges, and frozen bits.
+//! `stribeck_core::number::math`: error bounds on a sample, behaviour at the edges, and frozen bits.
 //!
 //! The exhaustive version of the first part is `cargo run --release -p stribeck-core --example ulp_sweep`.
 
@@ -9,7 +9,7 @@ mod double;
 
 use cases::CASES;
 use double::{CASES_64, Random};
-use stribeck_core::math::*;
+use stribeck_core::number::math::*;
 
 /// A prime, so that the sample walks through all residues of the low bits.
 const STRIDE: usize = 10_007;

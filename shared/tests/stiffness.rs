@@ -5,11 +5,11 @@
 // The standard library's functions are the independent reference here.
 #![allow(clippy::disallowed_methods)]
 
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{self, AnyPlant, Plant, PlantConfig};
-use stribeck_core::rk4;
-use stribeck_core::sim::Rng;
-use stribeck_core::stiffness::{Limit, check_configuration};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{self, AnyPlant, Plant, PlantConfig};
+use stribeck_core::model::rk4;
+use stribeck_core::model::sim::Rng;
+use stribeck_core::model::stiffness::{Limit, check_configuration};
 
 const DT: f64 = 1e-4;
 

@@ -2,8 +2,8 @@
 //!
 //! `cargo test -p stribeck-core --release --test tracker`
 
-use stribeck_core::sim::Rng;
-use stribeck_core::tracker::{Config, Gains, Tracker};
+use stribeck_core::model::sim::Rng;
+use stribeck_core::observer::tracker::{Config, Gains, Tracker};
 
 const DT: f64 = 1e-4;
 
@@ -16,7 +16,7 @@ fn follow(cfg: &Config, q: impl Fn(f64) -> f64) -> Tracker<f64> {
     let gains = Gains::new(cfg, DT);
     let mut t = Tracker::start(q(0.0));
     for n in 1..=10_000 {
-        t.step(&gains, q(n as f64 * DT));
+        gains.step(&mut t, q(n as f64 * DT));
     }
     t
 }
@@ -48,7 +48,7 @@ fn noise_on_the_velocity_is_as_stated() {
         let mut t = Tracker::start(0.0);
         let (mut square, n) = (0.0, 2_000_000);
         for _ in 0..n {
-            t.step(&gains, sigma * rng.normal());
+            gains.step(&mut t, sigma * rng.normal());
             square += t.w * t.w;
         }
         let p = pole(&cfg);
@@ -70,8 +70,8 @@ fn f32_follows_f64() {
         let speed = if n % 20_000 < 10_000 { 4.0 } else { -4.0 };
         place += speed * DT / quantum;
         let q = (place + 5.0 * rng.normal()) as i64 as f64 * quantum;
-        a.step(&single, q as f32);
-        b.step(&double, q);
+        single.step(&mut a, q as f32);
+        double.step(&mut b, q);
         assert!((a.q as f64 - b.q).abs() < 0.1 * quantum, "tick {n}");
         assert!((a.w as f64 - b.w).abs() < 5e-3, "tick {n}");
     }

@@ -5,18 +5,19 @@
 // Only tests call the standard library.
 #![allow(clippy::disallowed_methods)]
 
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
 use stribeck_core::device::{Device, Identity};
-use stribeck_core::encoder;
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{PlantConfig, furuta, pendulum};
-use stribeck_core::sim::{Bench, Encoder, REFERENCE_START, Rng, Truth};
-use stribeck_core::tracker::{self, Gains, Tracker};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::joint::Joint;
+use stribeck_core::model::plant::{PlantConfig, furuta, pendulum};
+use stribeck_core::model::sim::{Encoder, REFERENCE_START, Rng, Simulation, Truth};
+use stribeck_core::observer::encoder;
+use stribeck_core::observer::tracker::{self, Gains, Tracker};
+use stribeck_core::observer::wiring::Wiring;
 use stribeck_core::wire::ConfigOrigin;
-use stribeck_core::wiring::Wiring;
 
 /// Swing for `seconds`, with a push at 1 s if asked; when the alarm came [s].
-fn alarm(plant: &PlantConfig, mut bench: Bench, seconds: u32, push: bool) -> Option<f64> {
+fn alarm(plant: &PlantConfig, mut bench: Simulation, seconds: u32, push: bool) -> Option<f64> {
     let cfg = encoder::Config::default();
     let gains = Gains::<f32>::new(&tracker::Config::default(), 1e-4);
     let wiring = Wiring::<f32>::new(plant);
@@ -24,14 +25,14 @@ fn alarm(plant: &PlantConfig, mut bench: Bench, seconds: u32, push: bool) -> Opt
     let mut trackers = bench
         .tick()
         .counts
-        .map(|c| Tracker::start(cfg.angle(c as i32)));
+        .map(|c| Tracker::start(cfg.place(Joint::Revolute, c as i32)));
     for tick in 1..seconds * 10_000 {
         if push && tick == 10_000 {
             bench.truth.w[1] += 4.0;
         }
         let counts = bench.tick().counts;
         for (t, c) in trackers.iter_mut().zip(counts) {
-            t.step(&gains, cfg.angle(c as i32));
+            gains.step(t, cfg.place(Joint::Revolute, c as i32));
         }
         if wiring.step(&mut st, trackers.map(|t| t.q), trackers.map(|t| t.w)) {
             return Some(tick as f64 * 1e-4);
@@ -41,7 +42,7 @@ fn alarm(plant: &PlantConfig, mut bench: Bench, seconds: u32, push: bool) -> Opt
 }
 
 /// A swing of theory's random truths: friction over a decade, tilt 15–65°, random start.
-fn random_swing(rng: &mut Rng, noise_counts: f64) -> (PlantConfig, Bench) {
+fn random_swing(rng: &mut Rng, noise_counts: f64) -> (PlantConfig, Simulation) {
     let plant = PlantConfig::Furuta(furuta::Config {
         tilt: rng.within(15.0, 65.0).to_radians() as f32,
         ..Default::default()
@@ -57,7 +58,7 @@ fn random_swing(rng: &mut Rng, noise_counts: f64) -> (PlantConfig, Bench) {
         ..Default::default()
     };
     let truth = Truth::new(&plant, friction, q, 1e-4, 1);
-    (plant, Bench::new(truth, [encoder; 2], rng.bits()))
+    (plant, Simulation::new(truth, [encoder; 2], rng.bits()))
 }
 
 #[test]
@@ -89,8 +90,11 @@ fn a_reversed_channel_is_found_and_a_right_one_is_not_blamed() {
 #[test]
 fn the_reference_run_is_clean_and_its_mirror_is_found() {
     let plant = PlantConfig::Furuta(Default::default());
-    assert_eq!(alarm(&plant, Bench::reference(20.0, 1), 35, false), None);
-    let mut wrong = Bench::reference(5.0, 1);
+    assert_eq!(
+        alarm(&plant, Simulation::reference(20.0, 1), 35, false),
+        None
+    );
+    let mut wrong = Simulation::reference(5.0, 1);
     wrong.encoders[0].reversed = true;
     assert!(alarm(&plant, wrong, 35, false).is_some());
 }
@@ -101,7 +105,7 @@ fn a_simple_pendulum_never_alarms() {
     let plant = PlantConfig::Pendulum(pendulum::Config::default());
     let friction = [Friction::brown_mcphee([5e-4, 6e-4, 2.5e-4, 5e-3, 1e-2]); 2];
     let truth = Truth::new(&plant, friction, [REFERENCE_START[1], 0.0], 1e-4, 1);
-    let mut bench = Bench::new(truth, [Encoder::default(); 2], 0);
+    let mut bench = Simulation::new(truth, [Encoder::default(); 2], 0);
     bench.encoders[0].reversed = true;
     assert_eq!(alarm(&plant, bench, 10, true), None);
 }
@@ -113,7 +117,7 @@ fn the_device_flags_both_channels() {
         let mut config = Config::default();
         config.run.auto_arm = true;
         let mut device = Device::new(Identity::new("twin"), &config, ConfigOrigin::Default);
-        let mut bench = Bench::reference(0.0, 2);
+        let mut bench = Simulation::reference(0.0, 2);
         bench.encoders[1].reversed = reversed;
         bench.hold(REFERENCE_START, 20_000);
         for _ in 0..70_000 {

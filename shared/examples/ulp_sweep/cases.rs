@@ -1,7 +1,7 @@
 //! What is measured: every f32 function with its reference, interval and published error bound. Shared by the exhaustive sweep
 //! (`ulp_sweep`) and by the sampled test (`tests/math.rs`).
 
-use stribeck_core::math::*;
+use stribeck_core::number::math::*;
 
 /// Symmetry that must hold to the last bit.
 #[derive(Clone, Copy, PartialEq)]

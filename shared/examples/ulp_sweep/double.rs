@@ -1,7 +1,7 @@
 //! Errors of the f64 functions on random arguments against 192-bit arithmetic (`astro-float`).
 
 use astro_float::{BigFloat, Consts, RoundingMode};
-use stribeck_core::math::*;
+use stribeck_core::number::math::*;
 
 const BITS: usize = 192;
 const ROUND: RoundingMode = RoundingMode::ToEven;

@@ -1,4 +1,4 @@
-//! Measures the error of every function of `stribeck_core::math` and prints the table of its documentation.
+//! Measures the error of every function of `stribeck_core::number::math` and prints the table of its documentation.
 //!
 //! ```text
 //! cargo run --release -p stribeck-core --example ulp_sweep            every f32, 12 minutes of processor time, shared by all cores

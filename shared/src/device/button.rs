@@ -21,21 +21,19 @@ pub enum Press {
     Long,
 }
 
-impl Button {
-    /// One tick with the button down or not.
-    #[inline(always)]
-    pub fn update(&mut self, down: bool, tick_hz: u32) -> Press {
-        if down {
-            self.down = self.down.saturating_add(1);
-            if self.down >= tick_hz && !self.done {
-                self.done = true;
-                return Press::Long;
-            }
-            return Press::None;
+/// One tick of 1/`tick_hz` with the button down or not.
+#[inline(always)]
+pub fn step(tick_hz: u32, button: &mut Button, down: bool) -> Press {
+    if down {
+        button.down = button.down.saturating_add(1);
+        if button.down >= tick_hz && !button.done {
+            button.done = true;
+            return Press::Long;
         }
-        // Shorter than 20 ms is contact bounce.
-        let short = self.down >= tick_hz / 50 && !self.done;
-        *self = Button::default();
-        if short { Press::Short } else { Press::None }
+        return Press::None;
     }
+    // Shorter than 20 ms is contact bounce.
+    let short = button.down >= tick_hz / 50 && !button.done;
+    *button = Button::default();
+    if short { Press::Short } else { Press::None }
 }

@@ -12,25 +12,30 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::friction::Friction;
-use crate::plant::{JOINTS, Plant, PlantConfig, furuta};
-use crate::range::{OutOfRange, check};
-use crate::wire::Bytes;
+use crate::JOINTS;
+use crate::model::friction::Friction;
+use crate::model::plant::{Plant, PlantConfig, furuta};
+use crate::number::range::{OutOfRange, check};
+use crate::number::scalar::Scalar;
 use crate::wire::block::MAX_TICKS;
-use crate::{ekf, encoder, run, stiffness, tracker, uas};
+use crate::wire::{Hello, Refusal, text};
+
+pub use crate::wire::{BLOB_BYTES, Blob};
+
+use crate::{
+    control, device::config_v1, device::config_v2, device::run, model::stiffness, observer::ekf,
+    observer::encoder, observer::tracker, observer::uas,
+};
 
 /// Layout version of [`Config`].
-pub const VERSION: u16 = 1;
-
-/// Room for an encoded configuration.
-pub const BLOB_BYTES: usize = 512;
+pub const VERSION: u16 = 4;
 
 /// Everything that is set, nothing that is measured. The default is the rig of paper 000 at 45° tilt.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
     /// [`VERSION`].
     pub version: u16,
-    /// Tick rate [Hz].
+    /// Tick rate \[Hz\].
     pub tick_hz: u32,
     pub plant: PlantConfig,
     /// Of joint 0 and joint 1.
@@ -41,6 +46,8 @@ pub struct Config {
     pub ekf: ekf::Config,
     pub run: run::Config,
     pub stream: Stream,
+    /// The motor and what controls it; none: a passive rig, which cannot drive at all.
+    pub drive: Option<control::Config>,
 }
 
 /// How much of the observers is sent. Counts of every tick are always sent.
@@ -89,6 +96,7 @@ impl Default for Config {
             ekf: ekf::Config::default(),
             run: run::Config::default(),
             stream: Stream::default(),
+            drive: None,
         }
     }
 }
@@ -144,16 +152,19 @@ impl Config {
         self.ekf.validate()?;
         self.run.validate()?;
         self.stream.validate()?;
+        if let Some(drive) = &self.drive {
+            drive.validate(&self.plant)?;
+        }
         Ok(())
     }
 
     /// Bench mode must be able to integrate the friction it starts with and the one it ends with. (Paper mode is
     /// as printed: what is too stiff there is limited at run time and counted.)
-    fn check_stiffness(&self) -> Result<(), OutOfRange> {
+    pub(super) fn check_stiffness(&self) -> Result<(), OutOfRange> {
         if self.uas.mode == uas::Mode::Paper {
             return Ok(());
         }
-        let bounds = self.plant.build::<f32>().bounds();
+        let bounds = self.moved_plant().build::<f32>().bounds();
         let initial = self.uas.bounds.map(|b| b.initial);
         let ends = [
             (initial, ["uas.bounds[3].initial", "uas.bounds[8].initial"]),
@@ -172,7 +183,22 @@ impl Config {
         Ok(())
     }
 
-    /// Duration of a tick [s].
+    /// One count of each encoder \[rad or m\].
+    pub fn quantum<S: Scalar>(&self) -> [S; JOINTS] {
+        let [e0, e1] = &self.encoders;
+        let [j0, j1] = self.plant.joints();
+        [e0.quantum(j0), e1.quantum(j1)]
+    }
+
+    /// The plant as it moves: with the motor's rotor on the driven joint.
+    pub fn moved_plant(&self) -> PlantConfig {
+        match &self.drive {
+            Some(drive) => self.plant.with_rotor(drive.motor.reflected()),
+            None => self.plant,
+        }
+    }
+
+    /// Duration of a tick \[s\].
     pub fn dt_s(&self) -> f32 {
         1.0 / self.tick_hz as f32
     }
@@ -214,40 +240,56 @@ impl Stream {
     }
 }
 
-/// An encoded configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Blob(Bytes<BLOB_BYTES>);
+impl Hello {
+    /// The configuration, or why this build cannot read it.
+    pub fn config(&self) -> Result<Config, ConfigError> {
+        self.config.open()
+    }
+}
+
+impl From<ConfigError> for Refusal {
+    fn from(e: ConfigError) -> Self {
+        match e {
+            ConfigError::OutOfRange(r) => Refusal::OutOfRange {
+                field: text(r.field),
+                value: r.value,
+                min: r.min,
+                max: r.max,
+            },
+            ConfigError::Version { found, known } => Refusal::ConfigVersion { found, known },
+            ConfigError::Unreadable => Refusal::ConfigUnreadable,
+        }
+    }
+}
 
 impl Blob {
     /// Encode. Always fits: [`BLOB_BYTES`] is checked against the largest value by a test.
     pub fn seal(config: &Config) -> Self {
         let mut buf = [0; BLOB_BYTES];
         let n = postcard::to_slice(config, &mut buf).map_or(0, |b| b.len());
-        Blob(Bytes::copy_from(&buf[..n]).unwrap_or_default())
-    }
-
-    /// `None`: longer than any configuration.
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        Bytes::copy_from(bytes).map(Blob)
-    }
-
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.0
+        Blob::from_bytes(&buf[..n]).unwrap_or_default()
     }
 
     /// Decode; the values are not yet validated.
     pub fn open(&self) -> Result<Config, ConfigError> {
-        let (version, _) =
-            postcard::take_from_bytes::<u16>(&self.0).map_err(|_| ConfigError::Unreadable)?;
-        if version != VERSION {
-            return Err(ConfigError::Version {
-                found: version,
+        let (version, _) = postcard::take_from_bytes::<u16>(self.as_bytes())
+            .map_err(|_| ConfigError::Unreadable)?;
+        match version {
+            VERSION => whole(self.as_bytes()),
+            2 | 3 => whole::<config_v2::Config>(self.as_bytes()).map(Config::from),
+            1 => whole::<config_v1::Config>(self.as_bytes()).map(Config::from),
+            found => Err(ConfigError::Version {
+                found,
                 known: VERSION,
-            });
+            }),
         }
-        match postcard::take_from_bytes::<Config>(&self.0) {
-            Ok((config, [])) => Ok(config),
-            _ => Err(ConfigError::Unreadable),
-        }
+    }
+}
+
+/// A value that takes all bytes.
+fn whole<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, ConfigError> {
+    match postcard::take_from_bytes::<T>(bytes) {
+        Ok((value, [])) => Ok(value),
+        _ => Err(ConfigError::Unreadable),
     }
 }

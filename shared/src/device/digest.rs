@@ -1,4 +1,8 @@
-//! The hash that proves two runs equal: 32 bits over every state word of every tick of a block.
+//! The hash that proves two runs equal: 32 bits over the state words of every tick of a block.
+//!
+//! Every word of every tick, except what the EKF computes on from slowly ([`Words::sample`]): its covariance is taken two rows per tick, each
+//! row once in ten, so a word of it that differs is seen within ten ticks; sums of the momentum balance and snapshots of the drift test
+//! are seen in what they are computed into. Snapshots carry all words.
 //!
 //! Four lanes of the Fx word hash, fed in turn: `lane = (rotl(lane, 5) ^ word) · K`. Every step is a bijection
 //! of the lane for a given word and of the word for a given lane, so one differing word always changes the
@@ -7,7 +11,7 @@
 //!
 //! Not a checksum against transmission errors (that is the frame's CRC-32) and not cryptographic.
 
-use crate::state::State;
+use crate::number::words::Words;
 
 /// Odd multiplier, 2³²/φ.
 const K: u32 = 0x9E37_79B9;
@@ -38,12 +42,12 @@ impl Digest {
         self.lanes = [b, c, d, mix(a, w)];
     }
 
-    /// Mix in every word of a state.
+    /// Mix in what a tick's digest takes of a state.
     #[inline(always)]
-    pub fn state(&mut self, s: &impl State) {
+    pub fn state(&mut self, s: &impl Words) {
         // A copy, so that the lanes stay in registers.
         let mut d = *self;
-        s.save(&mut |w| d.word(w));
+        s.sample(&mut |w| d.word(w));
         *self = d;
     }
 

@@ -2,15 +2,19 @@
 
 use heapless::{Deque, String};
 
-use super::{Note, Request, Setup, Vitals};
-use crate::config::{Blob, Config, ConfigError};
-use crate::plant::JOINTS;
-use crate::range::OutOfRange;
-use crate::run::{Cause, Phase};
+use super::{Note, Request, Vitals};
+use crate::JOINTS;
+use crate::device::config::{Blob, Config, ConfigError};
+use crate::device::cost;
+use crate::device::run::{Cause, Phase};
+use crate::number::range::OutOfRange;
 use crate::wire::{
-    self, Ask, Block, Command, ConfigOrigin, Decoder, Event, Health, Hello, Initial, Kind,
-    MAX_FRAME, Pattern, Raw, Refusal, Reply, ResetCause, Status, What,
+    self, Ask, Block, ClockSource, Command, ConfigOrigin, Decoder, Event, Health, Hello, Initial,
+    Kind, MAX_FRAME, Pattern, Raw, Refusal, Reply, ResetCause, Status, Wear, What,
 };
+
+/// Replies that may wait for the host to read.
+const REPLIES: usize = 12;
 
 /// What the firmware knows about itself and this start.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,8 +28,11 @@ pub struct Identity {
     pub reset_cause: ResetCause,
     /// Panic or fault text the last program left behind.
     pub last_fault: String<64>,
-    /// The only tick rate this device can run at [Hz]; `None`: any (the twin).
+    /// The only tick rate this device can run at \[Hz\]; `None`: any (the twin).
     pub tick_hz: Option<u32>,
+    pub clock: ClockSource,
+    /// Most a tick may take, as [`cost::worst_tick`] counts; `None`: as long as it likes (the twin).
+    pub tick_budget: Option<u32>,
 }
 
 impl Identity {
@@ -44,22 +51,27 @@ impl Identity {
 }
 
 /// What only the firmware can do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 #[allow(clippy::large_enum_variant)]
 pub enum Action {
     /// Hand this to the tick side; when its queue is full call [`Link::refuse`].
-    Apply(Request),
+    Apply(Request<'static>),
+    /// Build the configuration of [`Link::offered`] and hand it to the tick side; when that cannot be, call
+    /// [`Link::refuse_offered`].
+    Configure,
     /// Keep this configuration over a reset.
     Store(Config),
     /// Send what [`Link::next_frame`] still has, then restart the processor.
     Reset,
 }
 
-/// A set-config on its way to the tick side.
+/// A set-config, from its command until the Hello that tells of it.
 #[derive(Clone, Copy)]
 struct Offered {
     id: u16,
     store: bool,
+    /// The tick side has it in force; only the Hello is still missing.
+    in_force: bool,
     config: Config,
 }
 
@@ -88,7 +100,10 @@ pub struct Link {
     decoder: Decoder,
     hello_due: bool,
     status_due: bool,
-    replies: Deque<Reply, 8>,
+    wear: Wear,
+    replies: Deque<Reply, REPLIES>,
+    /// Commands whose answer the tick side still owes.
+    in_flight: usize,
     events: Deque<Event, 32>,
     test: Option<Test>,
     offered: Option<Offered>,
@@ -115,7 +130,9 @@ impl Link {
             decoder: Decoder::new(),
             hello_due: true,
             status_due: false,
+            wear: Wear::default(),
             replies: Deque::new(),
+            in_flight: 0,
             events: Deque::new(),
             test: None,
             offered: None,
@@ -123,7 +140,7 @@ impl Link {
     }
 
     /// A host has (re)connected: forget half a command, greet, and ask the tick side for a snapshot.
-    pub fn connected(&mut self) -> Request {
+    pub fn connected(&mut self) -> Request<'static> {
         self.decoder.clear();
         self.test = None;
         self.hello_due = true;
@@ -143,6 +160,22 @@ impl Link {
     /// Latest measurements of the firmware, for the next Status.
     pub fn set_health(&mut self, health: Health) {
         self.health = health;
+    }
+
+    /// What the flash has been through, for the next Status.
+    pub fn set_wear(&mut self, wear: Wear) {
+        self.wear = wear;
+    }
+
+    /// There is room for the reply to one more command. While there is none, leave the host's bytes where they are: then
+    /// every command is answered, however many come at once. (Who goes on all the same loses replies, counted.)
+    pub fn is_ready(&self) -> bool {
+        self.replies.len() + self.in_flight < REPLIES
+    }
+
+    /// The configuration that [`Action::Configure`] is about, and its command's id.
+    pub fn offered(&self) -> Option<(u16, &Config)> {
+        self.offered.as_ref().map(|o| (o.id, &o.config))
     }
 
     /// Blocks were discarded on the thread side.
@@ -173,10 +206,13 @@ impl Link {
                 self.reply(id, None);
                 Some(Action::Apply(Request::Snapshot))
             }
-            Ask::Start => Some(Action::Apply(Request::Arm { id, cause })),
-            Ask::Stop => Some(Action::Apply(Request::Stop { id, cause })),
-            Ask::Zero => Some(Action::Apply(Request::Zero { id, cause })),
+            Ask::Start => self.order(Request::Arm { id, cause }),
+            Ask::Stop => self.order(Request::Stop { id, cause }),
+            Ask::Zero => self.order(Request::Zero { id, cause }),
             Ask::SetConfig { store, config } => self.offer(id, store, &config),
+            Ask::Drive(drive) => self.order(Request::Drive { id, drive }),
+            Ask::Plan(plan) => self.order(Request::Plan { id, plan }),
+            Ask::Beat => Some(Action::Apply(Request::Beat)),
             Ask::SelfTest {
                 seed,
                 frames,
@@ -198,28 +234,49 @@ impl Link {
         }
     }
 
+    fn order(&mut self, request: Request<'static>) -> Option<Action> {
+        self.in_flight += 1;
+        Some(Action::Apply(request))
+    }
+
     fn offer(&mut self, id: u16, store: bool, blob: &Blob) -> Option<Action> {
         let checked = blob.open().and_then(|config| {
             config.validate()?;
             self.check_rate(&config)?;
+            self.check_cost(&config)?;
             Ok(config)
         });
         match checked {
-            Ok(_) if self.offered.is_some() => {
-                self.busy(id);
+            // Until the Hello of the last one is sent: a log must hold every configuration that ever was in force.
+            Ok(_)
+                if self
+                    .offered
+                    .is_some_and(|o| o.in_force || self.in_flight > 0) =>
+            {
+                self.reply(id, Some(Refusal::Busy));
                 None
             }
             Ok(config) => {
-                self.offered = Some(Offered { id, store, config });
-                Some(Action::Apply(Request::Configure {
+                self.in_flight += 1;
+                self.offered = Some(Offered {
                     id,
-                    setup: Setup::new(&config),
-                }))
+                    store,
+                    in_force: false,
+                    config,
+                });
+                Some(Action::Configure)
             }
             Err(e) => {
                 self.reply(id, Some(e.into()));
                 None
             }
+        }
+    }
+
+    fn check_cost(&self, config: &Config) -> Result<(), ConfigError> {
+        match self.identity.tick_budget {
+            Some(budget) => Ok(cost::check(config, budget)?),
+            None => Ok(()),
         }
     }
 
@@ -236,15 +293,17 @@ impl Link {
     }
 
     /// The tick side's queue was full: tell the host to ask again.
-    pub fn refuse(&mut self, request: &Request) {
+    pub fn refuse(&mut self, request: &Request<'_>) {
         if let Some(id) = request.id() {
-            self.offered = self.offered.filter(|o| o.id != id);
-            self.busy(id);
+            self.answer(id, Some(Refusal::Busy));
         }
     }
 
-    fn busy(&mut self, id: u16) {
-        self.reply(id, Some(Refusal::Busy));
+    /// The offered configuration could not be handed over: tell the host to ask again.
+    pub fn refuse_offered(&mut self) {
+        if let Some(offered) = self.offered.take() {
+            self.answer(offered.id, Some(Refusal::Busy));
+        }
     }
 
     /// One note from the tick side.
@@ -256,27 +315,67 @@ impl Link {
             }
             Note::Accepted { id, tick } => {
                 self.vitals.tick = tick;
-                self.reply(id, None);
-                let accepted = self.offered.take_if(|o| o.id == id)?;
-                self.config = accepted.config;
-                self.config_since = tick;
-                self.zero = self.config.encoders.map(|e| e.zero);
-                self.origin = ConfigOrigin::Host;
-                self.hello_due = true;
-                accepted.store.then_some(Action::Store(accepted.config))
+                self.answer(id, None);
+                None
             }
             Note::Refused { id, tick } => {
                 self.vitals.tick = tick;
-                self.offered = self.offered.filter(|o| o.id != id);
-                self.reply(id, Some(Refusal::Swinging));
+                self.answer(id, Some(Refusal::Swinging));
+                None
+            }
+            Note::NotDrivable { id, tick } => {
+                self.vitals.tick = tick;
+                self.answer(id, Some(Refusal::NotDrivable));
+                None
+            }
+            Note::NotPlanning { id, tick } => {
+                self.vitals.tick = tick;
+                self.answer(id, Some(Refusal::NotPlanning));
+                None
+            }
+            Note::IsDriving { id, tick } => {
+                self.vitals.tick = tick;
+                self.answer(id, Some(Refusal::Driving));
+                None
+            }
+            Note::Configured { id, tick } => {
+                self.vitals.tick = tick;
+                self.answer(id, None);
+                self.put_in_force(tick)
+            }
+            Note::NotConfigured { id, tick } => {
+                self.vitals.tick = tick;
+                self.offered = None;
+                self.answer(id, Some(Refusal::Swinging));
                 None
             }
             Note::Vitals(vitals) => {
+                if vitals.lost_notes != self.vitals.lost_notes {
+                    // Some of them may have been answers: do not wait for ever.
+                    self.in_flight = 0;
+                }
                 self.vitals = vitals;
                 self.status_due = true;
+                if vitals.config_since > self.config_since {
+                    // Its note was lost.
+                    return self.put_in_force(vitals.config_since);
+                }
                 None
             }
         }
+    }
+
+    /// The offered configuration rules from `tick` on: tell the host, and store it if that was asked for.
+    fn put_in_force(&mut self, tick: u64) -> Option<Action> {
+        let offered = self.offered.as_mut().filter(|o| !o.in_force)?;
+        offered.in_force = true;
+        let Offered { store, config, .. } = *offered;
+        self.config = config;
+        self.config_since = tick;
+        self.zero = config.encoders.map(|e| e.zero);
+        self.origin = ConfigOrigin::Host;
+        self.hello_due = true;
+        store.then_some(Action::Store(config))
     }
 
     fn event(&mut self, event: Event) {
@@ -301,6 +400,12 @@ impl Link {
         let _ = self.events.push_back(event);
     }
 
+    /// The reply to a command that was in flight.
+    fn answer(&mut self, id: u16, refusal: Option<Refusal>) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        self.reply(id, refusal);
+    }
+
     fn reply(&mut self, id: u16, refusal: Option<Refusal>) {
         let tick = self.vitals.tick;
         if self.replies.push_back(Reply { id, tick, refusal }).is_err() {
@@ -311,6 +416,7 @@ impl Link {
     /// The next frame that is not a block, in wire bytes; 0: none waiting. `out` of [`MAX_FRAME`] bytes always suffices.
     pub fn next_frame(&mut self, out: &mut [u8]) -> usize {
         let written = if core::mem::take(&mut self.hello_due) {
+            self.offered = self.offered.filter(|o| !o.in_force);
             wire::encode(&self.hello(), out)
         } else if let Some(event) = self.events.pop_front() {
             wire::encode(&event, out)
@@ -355,6 +461,7 @@ impl Link {
             zero: self.zero,
             config_since: self.config_since,
             config: Blob::seal(&self.config),
+            clock: self.identity.clock,
         }
     }
 
@@ -368,9 +475,17 @@ impl Link {
             encoder_faults: self.vitals.encoder_faults,
             uas_restarts: self.vitals.uas_restarts,
             ekf_restarts: self.vitals.ekf_restarts,
+            uas_floored: self.vitals.uas_floored,
+            ekf_floored: self.vitals.ekf.floored,
+            ekf_gated: self.vitals.ekf.gated,
+            ekf_resumes: self.vitals.ekf.resumes,
+            ekf_verdict: self.vitals.ekf_verdict,
             bad_frames: self.decoder.bad.total(),
             reset_cause: self.identity.reset_cause,
             config_origin: self.origin,
+            overloads: self.vitals.overloads,
+            wear: self.wear,
+            drive: self.vitals.drive,
         }
     }
 }
@@ -381,4 +496,4 @@ fn read_command(raw: &Raw<'_>) -> Result<Command, u16> {
         .map_err(|_| postcard::take_from_bytes::<u16>(raw.body).map_or(0, |(id, _)| id))
 }
 
-const _: () = assert!(MAX_FRAME > crate::config::BLOB_BYTES + 256);
+const _: () = assert!(MAX_FRAME > crate::device::config::BLOB_BYTES + 256);

@@ -21,15 +21,15 @@
 //! The twin, complete:
 //!
 //! ```
-//! use stribeck_core::config::Config;
+//! use stribeck_core::device::config::Config;
 //! use stribeck_core::device::{Device, Identity};
-//! use stribeck_core::sim::Bench;
+//! use stribeck_core::model::sim::Simulation;
 //! use stribeck_core::wire::{ConfigOrigin, MAX_FRAME};
 //!
 //! let mut device = Device::new(Identity::new("twin"), &Config::default(), ConfigOrigin::Default);
 //! let mut bytes = Vec::new();
 //! let mut frame = [0; MAX_FRAME];
-//! for sample in Bench::reference(0.0, 1).take(1000) {
+//! for sample in Simulation::reference(0.0, 1).take(1000) {
 //!     device.tick(sample.counts);
 //!     while let n @ 1.. = device.next_frame(&mut frame) {
 //!         bytes.extend_from_slice(&frame[..n]);
@@ -40,15 +40,24 @@
 
 mod backlog;
 mod button;
+pub mod config;
+mod config_v1;
+mod config_v2;
+pub mod cost;
+pub mod digest;
 mod engine;
+mod guard;
 mod link;
 mod observers;
 mod outbox;
 mod replay;
+mod rig;
+pub mod run;
 mod twin;
 
 pub use backlog::Backlog;
 pub use engine::{Engine, Input};
+pub use guard::Guard;
 pub use link::{Action, Identity, Link};
 pub use observers::{Observers, Setup, State};
 pub use outbox::{Note, Outbox, Queues, Request, ThreadEnd, TickEnd, Vitals};

@@ -4,18 +4,23 @@
 //! one over costs a pointer. When no free block is left the tick side reuses the one it just filled: that
 //! block is lost, counted, and its missing sequence number shows the gap. The thread side keeps this from happening
 //! by discarding the oldest full block first ([`ThreadEnd::make_room`]).
+//!
+//! A new configuration travels the same way: the thread builds it in the one spare [`Setup`], the tick side swaps it with
+//! the one in force and gives that back. So the interrupt copies no observers, and the queue holds no large values.
 
 use heapless::spsc::{Consumer, Producer, Queue};
 
 use super::Setup;
-use crate::plant::JOINTS;
-use crate::run::Cause;
-use crate::wire::{Block, Event};
+use crate::JOINTS;
+use crate::device::config::Config;
+use crate::device::run::Cause;
+use crate::number::verdict::Verdict;
+use crate::observer::ekf;
+use crate::wire::{Block, Drive, DriveHealth, Event, Plan};
 
 /// From the thread to the tick side; already validated.
-#[derive(Clone, Copy, Debug)]
-#[allow(clippy::large_enum_variant)]
-pub enum Request {
+#[derive(Debug)]
+pub enum Request<'a> {
     Arm {
         id: u16,
         cause: Cause,
@@ -28,10 +33,22 @@ pub enum Request {
         id: u16,
         cause: Cause,
     },
+    /// `setup` is put in force; [`super::Engine::apply`] gives back the one that was.
     Configure {
         id: u16,
-        setup: Setup,
+        setup: &'a mut Setup,
     },
+    /// Arm the motor in a mode, or change it.
+    Drive {
+        id: u16,
+        drive: Drive,
+    },
+    Plan {
+        id: u16,
+        plan: Plan,
+    },
+    /// The host is alive. No reply.
+    Beat,
     /// Let the next block start with a snapshot. No reply.
     Snapshot,
 }
@@ -40,13 +57,39 @@ pub enum Request {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Note {
     Event(Event),
-    /// Request `id` was applied before `tick`.
+    /// Order `id` was applied before `tick`.
     Accepted {
         id: u16,
         tick: u64,
     },
-    /// Request `id` is not possible while swinging; nothing changed.
+    /// Order `id` is not possible while swinging; nothing changed.
     Refused {
+        id: u16,
+        tick: u64,
+    },
+    /// The configuration of command `id` is in force from `tick` on. Notes of its own, because the host may give an order
+    /// the same id.
+    Configured {
+        id: u16,
+        tick: u64,
+    },
+    /// No configuration is taken while swinging; nothing changed.
+    NotConfigured {
+        id: u16,
+        tick: u64,
+    },
+    /// The rig has no drive, or the signal cannot be played; nothing changed.
+    NotDrivable {
+        id: u16,
+        tick: u64,
+    },
+    /// Control does not play plans now; nothing changed.
+    NotPlanning {
+        id: u16,
+        tick: u64,
+    },
+    /// Not possible while driving; nothing changed.
+    IsDriving {
         id: u16,
         tick: u64,
     },
@@ -63,17 +106,26 @@ pub struct Vitals {
     pub encoder_faults: [u32; JOINTS],
     pub uas_restarts: u32,
     pub ekf_restarts: u32,
+    pub overloads: u32,
+    /// First tick the configuration in force was in force for.
+    pub config_since: u64,
+    pub uas_floored: u32,
+    pub ekf: ekf::Counters,
+    pub ekf_verdict: Verdict,
+    pub drive: DriveHealth,
 }
 
-impl Request {
+impl Request<'_> {
     /// The command it came from, if that wants a reply.
     pub fn id(&self) -> Option<u16> {
         match self {
             Request::Arm { id, .. }
             | Request::Stop { id, .. }
             | Request::Zero { id, .. }
+            | Request::Drive { id, .. }
+            | Request::Plan { id, .. }
             | Request::Configure { id, .. } => Some(*id),
-            Request::Snapshot => None,
+            Request::Snapshot | Request::Beat => None,
         }
     }
 }
@@ -93,7 +145,8 @@ pub struct Queues<'a, const BLOCKS: usize> {
     full: Queue<&'a mut Block, BLOCKS>,
     free: Queue<&'a mut Block, BLOCKS>,
     notes: Queue<Note, 32>,
-    requests: Queue<Request, 4>,
+    requests: Queue<Request<'a>, 4>,
+    spare: Queue<&'a mut Setup, 2>,
 }
 
 impl<const BLOCKS: usize> Default for Queues<'_, BLOCKS> {
@@ -109,33 +162,42 @@ impl<'a, const BLOCKS: usize> Queues<'a, BLOCKS> {
             free: Queue::new(),
             notes: Queue::new(),
             requests: Queue::new(),
+            spare: Queue::new(),
         }
     }
 
-    /// The two ends, with `blocks` (exactly `BLOCKS`) in circulation.
-    pub fn split(&'a mut self, blocks: &'a mut [Block; BLOCKS]) -> (TickEnd<'a>, ThreadEnd<'a>) {
+    /// The two ends, with `blocks` (exactly `BLOCKS`) and the spare `setup` (content arbitrary) in circulation.
+    pub fn split(
+        &'a mut self,
+        blocks: &'a mut [Block; BLOCKS],
+        setup: &'a mut Setup,
+    ) -> (TickEnd<'a>, ThreadEnd<'a>) {
         const { assert!(BLOCKS >= 3) };
         let (first, rest) = blocks.split_first_mut().expect("BLOCKS ≥ 3");
         for block in rest {
             // A Queue of BLOCKS holds BLOCKS − 1: exactly the rest.
             let _ = self.free.enqueue(block);
         }
+        let _ = self.spare.enqueue(setup);
         let (full_in, full_out) = self.full.split();
         let (free_in, free_out) = self.free.split();
         let (notes_in, notes_out) = self.notes.split();
         let (requests_in, requests_out) = self.requests.split();
+        let (spare_in, spare_out) = self.spare.split();
         let tick = TickEnd {
             filling: first,
             full: full_in,
             free: free_out,
             notes: notes_in,
             requests: requests_out,
+            spare: spare_in,
         };
         let thread = ThreadEnd {
             full: full_out,
             free: free_in,
             notes: notes_out,
             requests: requests_in,
+            spare: spare_out,
         };
         (tick, thread)
     }
@@ -147,15 +209,29 @@ pub struct TickEnd<'a> {
     full: Producer<'a, &'a mut Block>,
     free: Consumer<'a, &'a mut Block>,
     notes: Producer<'a, Note>,
-    requests: Consumer<'a, Request>,
+    requests: Consumer<'a, Request<'a>>,
+    spare: Producer<'a, &'a mut Setup>,
 }
 
-impl TickEnd<'_> {
-    /// The next request, for [`super::Engine::apply`]: take at most one per tick.
+impl<'a> TickEnd<'a> {
+    /// The next request, for [`super::Engine::apply`]: take at most one per tick. It ends a block, so it waits until one is
+    /// free for it and one for the tick: a burst of orders loses none.
     #[inline(always)]
-    pub fn request(&mut self) -> Option<Request> {
+    pub fn request(&mut self) -> Option<Request<'a>> {
+        not_empty_ring(self.free.capacity())?;
+        if self.free.len() < 2 {
+            return None;
+        }
         not_empty_ring(self.requests.capacity())?;
         self.requests.dequeue()
+    }
+
+    /// The setup that [`super::Engine::apply`] gave back becomes the thread's spare.
+    #[inline(always)]
+    pub fn give_back(&mut self, setup: &'a mut Setup) {
+        if not_empty_ring(self.spare.capacity()).is_some() {
+            let _ = self.spare.enqueue(setup);
+        }
     }
 }
 
@@ -193,13 +269,28 @@ pub struct ThreadEnd<'a> {
     full: Consumer<'a, &'a mut Block>,
     free: Producer<'a, &'a mut Block>,
     notes: Consumer<'a, Note>,
-    requests: Producer<'a, Request>,
+    requests: Producer<'a, Request<'a>>,
+    spare: Consumer<'a, &'a mut Setup>,
 }
 
-impl ThreadEnd<'_> {
-    /// Send a request; false: the queue is full ([`super::Link::refuse`]).
-    pub fn request(&mut self, request: Request) -> bool {
-        self.requests.enqueue(request).is_ok()
+impl<'a> ThreadEnd<'a> {
+    /// Send a request; given back: the queue is full ([`super::Link::refuse`]).
+    pub fn request(&mut self, request: Request<'a>) -> Result<(), Request<'a>> {
+        self.requests.enqueue(request)
+    }
+
+    /// Build `config` and send it; false: the queue is full, or an earlier configuration is still on its way.
+    pub fn configure(&mut self, id: u16, config: &Config) -> bool {
+        if !self.requests.ready() {
+            return false;
+        }
+        let Some(setup) = self.spare.dequeue() else {
+            return false;
+        };
+        *setup = Setup::new(config);
+        self.requests
+            .enqueue(Request::Configure { id, setup })
+            .is_ok()
     }
 
     pub fn note(&mut self) -> Option<Note> {

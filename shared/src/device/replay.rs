@@ -1,18 +1,25 @@
 //! The same core fed from logged blocks, comparing every bit the device sent about itself.
 
+use heapless::Deque;
+
 use super::{Observers, Setup};
-use crate::config::Config;
-use crate::digest::Digest;
-use crate::state::State as _;
-use crate::wire::block::{PARAM_BYTES, due};
+use crate::device::config::Config;
+use crate::device::digest::Digest;
+use crate::wire::block::{PARAM_BYTES_DRIVEN, due};
 use crate::wire::{Block, Bytes};
+
+/// Most configurations that may overtake the blocks before them. A device sends the Hello of one before it accepts the next,
+/// so each needs a command and its reply while 0.35 s of blocks wait.
+const PENDING: usize = 32;
 
 /// Follows a device, block by block.
 pub struct Replay {
     observers: Option<Observers>,
     setup: Setup,
-    /// A configuration that comes into force at a later tick.
-    next_setup: Option<(u64, Setup)>,
+    /// Configurations that come into force at later ticks, earliest first.
+    pending: Deque<(u64, Config), PENDING>,
+    /// Blocks before this tick ran under a configuration that is not known any more.
+    blind_until: u64,
     next_tick: u64,
     next_seq: u32,
     /// Ticks whose digest was compared and found equal.
@@ -64,7 +71,8 @@ impl Replay {
         Replay {
             observers: None,
             setup: Setup::new(config),
-            next_setup: None,
+            pending: Deque::new(),
+            blind_until: 0,
             next_tick: 0,
             next_seq: 0,
             equal_ticks: 0,
@@ -74,7 +82,18 @@ impl Replay {
     /// Another configuration, in force from tick `since` (both from a Hello). Call it as soon as the Hello is seen: it may
     /// overtake blocks of the time before.
     pub fn set_config(&mut self, config: &Config, since: u64) {
-        self.next_setup = Some((since, Setup::new(config)));
+        if let Some((at, known)) = self.pending.back_mut()
+            && *at == since
+        {
+            // The same Hello again, asked for.
+            *known = *config;
+            return;
+        }
+        if self.pending.is_full() {
+            self.pending.clear();
+            self.blind_until = since;
+        }
+        let _ = self.pending.push_back((since, *config));
     }
 
     pub fn observers(&self) -> Option<&Observers> {
@@ -105,11 +124,18 @@ impl Replay {
             && block.first_tick == self.next_tick.wrapping_add(block.skipped as u64);
         self.next_seq = block.seq.wrapping_add(1);
         self.next_tick = block.end_tick();
-        if !follows {
+        let blind = block.first_tick < self.blind_until;
+        if !follows || blind {
             self.observers = None;
         }
-        if let Some((_, setup)) = self.next_setup.take_if(|(t, _)| *t <= block.first_tick) {
-            self.setup = setup;
+        if blind {
+            return Ok(Followed::Waiting);
+        }
+        while let Some((since, config)) = self.pending.front()
+            && *since <= block.first_tick
+        {
+            self.setup = Setup::new(config);
+            let _ = self.pending.pop_front();
         }
         self.enter(block)?;
         let Some(observers) = &mut self.observers else {
@@ -119,7 +145,7 @@ impl Replay {
         let mut digest = Digest::START;
         let mut rest = block.record_bytes();
         observers.follow(block, |observers, tick| {
-            digest.state(&observers.state);
+            observers.digest(&mut digest);
             if due(tick, block.state_every) {
                 compare(&mut rest, tick, |own| observers.states().put(own))?;
             }
@@ -144,14 +170,14 @@ impl Replay {
     /// Apply the order and compare, or start from, the snapshot.
     fn enter(&mut self, block: &Block) -> Result<(), Mismatch> {
         if let Some(observers) = &mut self.observers {
-            observers.obey(block.order, self.setup);
+            observers.obey(block, self.setup);
         }
         let Some(words) = block.snapshot() else {
             return Ok(());
         };
         let Some(observers) = &self.observers else {
             let found = words.len();
-            let known = Observers::word_count();
+            let known = self.setup.word_count();
             self.observers = Observers::from_words(self.setup, words);
             return match self.observers {
                 Some(_) => Ok(()),
@@ -160,7 +186,7 @@ impl Replay {
         };
         let mut words = words.enumerate();
         let mut difference = None;
-        observers.state.save(&mut |replay| {
+        observers.save(&mut |replay| {
             let (word, device) = words.next().unwrap_or((0, !replay));
             if device != replay && difference.is_none() {
                 difference = Some(Mismatch::Snapshot {
@@ -179,7 +205,7 @@ impl Replay {
 fn compare(
     rest: &mut &[u8],
     tick: u64,
-    put: impl FnOnce(&mut Bytes<PARAM_BYTES>),
+    put: impl FnOnce(&mut Bytes<PARAM_BYTES_DRIVEN>),
 ) -> Result<(), Mismatch> {
     let mut own = Bytes::new();
     put(&mut own);

@@ -5,6 +5,7 @@
 //! | idle | held at the measured angles, ω = 0 | order: arm |
 //! | armed | started again every `hold_ms` while the links are held still | motion → swinging; order: stop |
 //! | swinging | run | both links still for `rest_ms` → at rest; order: stop |
+//! | driving | run; started at its beginning unless they ran already | order: stop → idle; control gives up → swinging |
 //! | at rest | frozen: the final estimate stays readable | order: arm, stop; after another `rest_ms` with `auto_arm` → armed |
 //!
 //! Motion and rest are judged on counts smoothed over 64 ticks, so that noise of a few counts neither starts nor
@@ -16,65 +17,21 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plant::JOINTS;
-use crate::range::{OutOfRange, check};
-use crate::state::{Path, State as Words};
+use crate::JOINTS;
+use crate::number::range::{OutOfRange, check};
 
-/// Where the run stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Phase {
-    #[default]
-    Idle,
-    Armed,
-    Swinging,
-    AtRest,
-}
-
-impl Words for Phase {
-    #[inline(always)]
-    fn save(&self, put: &mut impl FnMut(u32)) {
-        put(*self as u32);
-    }
-    #[inline(always)]
-    fn load(get: &mut impl FnMut() -> u32) -> Self {
-        match get() {
-            1 => Phase::Armed,
-            2 => Phase::Swinging,
-            3 => Phase::AtRest,
-            _ => Phase::Idle,
-        }
-    }
-    fn names(path: &Path<'_>, visit: &mut dyn FnMut(&Path<'_>)) {
-        visit(path);
-    }
-}
-
-/// Who or what caused a transition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Cause {
-    /// The device itself: start-up, `auto_arm`.
-    #[default]
-    Device,
-    /// A command of the host.
-    Host,
-    /// The user button.
-    Button,
-    /// The links moved.
-    Motion,
-    /// The links came to rest.
-    Rest,
-}
+pub use crate::wire::{Cause, Phase};
 
 /// When a run starts and ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// Smoothed motion since the last hold that starts a run [counts].
+    /// Smoothed motion since the last hold that starts a run \[counts\].
     pub motion_counts: u16,
-    /// While armed, the observers start again this often [ms].
+    /// While armed, the observers start again this often \[ms\].
     pub hold_ms: u16,
-    /// A link within ± this is still [counts].
+    /// A link within ± this is still \[counts\].
     pub rest_counts: u16,
-    /// Both links still for this long ends the run [ms].
+    /// Both links still for this long ends the run \[ms\].
     pub rest_ms: u16,
     /// Arm at power-up and again after each run, without button or command.
     pub auto_arm: bool,
@@ -135,7 +92,7 @@ pub struct State {
     start_tick: u64,
     start_counts: [i32; JOINTS],
 }
-crate::impl_state!(State {
+crate::impl_words!(State {
     phase,
     primed,
     smooth,
@@ -166,7 +123,8 @@ pub struct Transition {
 
 impl Run {
     pub fn new(config: &Config, tick_hz: u32) -> Self {
-        let ticks = |ms: u16| (ms as u32 * (tick_hz / 100) / 10).max(1);
+        // At most 65,535 ms · 20,000 Hz: fits.
+        let ticks = |ms: u16| (ms as u32 * tick_hz / 1000).max(1);
         Run {
             motion: (config.motion_counts as u32) << FRACTION,
             hold_ticks: ticks(config.hold_ms),
@@ -243,6 +201,14 @@ impl Run {
                 }
                 (Drive::Step, None)
             }
+            Phase::Driving => {
+                if first {
+                    s.start_tick = tick;
+                    s.start_counts = counts;
+                    return (Drive::Start, None);
+                }
+                (Drive::Step, None)
+            }
             Phase::AtRest => {
                 if self.auto_arm && s.since >= self.rest_ticks {
                     return (Drive::Freeze, Some(s.go(Phase::Armed, Cause::Device)));
@@ -261,6 +227,21 @@ impl Run {
     /// Arm or stop; `None` if that changes nothing.
     pub fn order(&self, s: &mut State, to: Phase, cause: Cause) -> Option<Transition> {
         (s.phase != to).then(|| s.go(to, cause))
+    }
+
+    /// The motor is armed. Observers that run go on.
+    pub fn drive(&self, s: &mut State, cause: Cause) -> Option<Transition> {
+        let running = s.phase == Phase::Swinging && s.since > 0;
+        let transition = self.order(s, Phase::Driving, cause);
+        if running && transition.is_some() {
+            s.since = 1;
+        }
+        transition
+    }
+
+    /// Control gave up: what moves swings on.
+    pub fn release(&self, s: &mut State) -> Option<Transition> {
+        (s.phase == Phase::Driving).then(|| s.go(Phase::Swinging, Cause::Device))
     }
 
     fn moved(&self, s: &State, limit: u32) -> bool {

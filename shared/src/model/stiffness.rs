@@ -5,10 +5,11 @@
 //! needs rate·dt < 2.78. The bound here is rate·dt ≤ [`SAFE`] per joint with the *smallest* inertia over all poses:
 //! 2 for both joints, which leaves room for normal forces 1.39 times the one used.
 
-use crate::friction::Friction;
-use crate::plant::{Bounds, JOINTS};
-use crate::range::{OutOfRange, check};
-use crate::scalar::Scalar;
+use crate::JOINTS;
+use crate::model::friction::Friction;
+use crate::model::plant::Bounds;
+use crate::number::range::{OutOfRange, check};
+use crate::number::scalar::Scalar;
 
 /// Largest slope/inertia·dt that is accepted.
 pub const SAFE: f64 = 1.0;
@@ -29,7 +30,7 @@ impl<S: Scalar> Limit<S> {
         }
     }
 
-    /// slope/limit of each joint at normal forces `fn_` [N]: above 1 the step is too long.
+    /// slope/limit of each joint at normal forces `fn_` \[N\]: above 1 the step is too long.
     pub fn ratio(&self, friction: &[Friction<S>; JOINTS], fn_: [S; JOINTS]) -> [S; JOINTS] {
         let [a, b] = friction;
         [
@@ -57,7 +58,7 @@ impl<S: Scalar> Limit<S> {
         (slope - f.mu_v.abs() - f.delta_v.abs()).max(S::lit(0.5) * slope)
     }
 
-    /// Make the friction of both joints integrable at normal forces `fn_` [N]. True when anything was raised or cut.
+    /// Make the friction of both joints integrable at normal forces `fn_` \[N\]. True when anything was raised or cut.
     ///
     /// Costs no division unless it acts.
     #[inline(always)]

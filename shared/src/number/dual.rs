@@ -6,7 +6,8 @@
 use core::cmp::Ordering;
 use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use crate::scalar::Scalar;
+use crate::number::scalar::Scalar;
+use crate::number::words::{Path, Words};
 
 /// `re + Σ du[i]·εᵢ`, εᵢ·εⱼ = 0.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,26 @@ impl<S: Scalar, const N: usize> Dual<S, N> {
             *a = f(*a, b);
         }
         Dual { re, du }
+    }
+}
+
+impl<S: Words, const N: usize> Words for Dual<S, N> {
+    #[inline(always)]
+    fn save(&self, put: &mut impl FnMut(u32)) {
+        self.re.save(put);
+        self.du.save(put);
+    }
+    #[inline(always)]
+    fn load(get: &mut impl FnMut() -> u32) -> Self {
+        let re = S::load(get);
+        Dual {
+            re,
+            du: Words::load(get),
+        }
+    }
+    fn names(path: &Path<'_>, visit: &mut dyn FnMut(&Path<'_>)) {
+        S::names(&Path::Field(path, "re"), visit);
+        <[S; N]>::names(&Path::Field(path, "du"), visit);
     }
 }
 

@@ -1,12 +1,12 @@
-//! The number the model is written in: f32 on chip, f64 off line, [`crate::dual::Dual`] for derivatives.
+//! The number the model is written in: f32 on chip, f64 off line, [`crate::number::dual::Dual`] for derivatives.
 //!
-//! All transcendental functions come from [`crate::math`], so the same inputs give the same bits
+//! All transcendental functions come from [`crate::number::math`], so the same inputs give the same bits
 //! on every target and optimisation level.
 
 use core::fmt::Debug;
 use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use crate::math;
+use crate::number::math;
 
 /// A real number with the operations the model needs.
 pub trait Scalar:
@@ -30,7 +30,7 @@ pub trait Scalar:
     fn from_f32(x: f32) -> Self;
     /// The real part, for decisions made outside the model and for printing.
     fn to_f64(self) -> f64;
-    /// sin and cos of the same angle [rad]; one argument reduction for both.
+    /// sin and cos of the same angle \[rad\]; one argument reduction for both.
     fn sin_cos(self) -> (Self, Self);
     fn exp(self) -> Self;
     fn tanh(self) -> Self;

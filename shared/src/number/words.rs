@@ -6,19 +6,24 @@
 
 use core::fmt;
 
-use crate::rk4::Compensated;
+use super::compensated::Compensated;
 
-/// A value made of words. `S: State` lists its fields once, with [`impl_state!`].
-pub trait State: Sized {
+/// A value made of words. `S: Words` lists its fields once, with `impl_words!`.
+pub trait Words: Sized {
     /// Hand every word to `put`, in field order.
     fn save(&self, put: &mut impl FnMut(u32));
-    /// Rebuild the value from the words [`State::save`] gave.
+    /// What the digest of a tick takes: all words, unless a type that is large and slow says which part is due.
+    #[inline(always)]
+    fn sample(&self, put: &mut impl FnMut(u32)) {
+        self.save(put);
+    }
+    /// Rebuild the value from the words [`Words::save`] gave.
     fn load(get: &mut impl FnMut() -> u32) -> Self;
     /// Call `visit` once per word, in the same order, with the word's name.
     fn names(path: &Path<'_>, visit: &mut dyn FnMut(&Path<'_>));
 }
 
-/// Where a word stands in the state, printed as `ekf.joint.p[3]`.
+/// Where a word stands in the state, printed as `ekf.joint.p\[3\]`.
 pub enum Path<'a> {
     Root,
     Field(&'a Path<'a>, &'static str),
@@ -36,9 +41,9 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-macro_rules! word_state {
+macro_rules! words {
     ($t:ty, $to:expr, $from:expr) => {
-        impl State for $t {
+        impl Words for $t {
             #[inline(always)]
             fn save(&self, put: &mut impl FnMut(u32)) {
                 put($to(*self));
@@ -54,16 +59,16 @@ macro_rules! word_state {
     };
 }
 
-word_state!(u32, |x: u32| x, |w: u32| w);
-word_state!(i32, |x: i32| x as u32, |w: u32| w as i32);
-word_state!(u8, |x: u8| x as u32, |w: u32| w as u8);
-word_state!(u16, |x: u16| x as u32, |w: u32| w as u16);
-word_state!(bool, |x: bool| x as u32, |w: u32| w != 0);
-word_state!(f32, f32::to_bits, f32::from_bits);
+words!(u32, |x: u32| x, |w: u32| w);
+words!(i32, |x: i32| x as u32, |w: u32| w as i32);
+words!(u8, |x: u8| x as u32, |w: u32| w as u8);
+words!(u16, |x: u16| x as u32, |w: u32| w as u16);
+words!(bool, |x: bool| x as u32, |w: u32| w != 0);
+words!(f32, f32::to_bits, f32::from_bits);
 
-macro_rules! double_word_state {
+macro_rules! double_words {
     ($t:ty, $to:expr, $from:expr) => {
-        impl State for $t {
+        impl Words for $t {
             #[inline(always)]
             fn save(&self, put: &mut impl FnMut(u32)) {
                 let x: u64 = $to(*self);
@@ -83,11 +88,20 @@ macro_rules! double_word_state {
     };
 }
 
-double_word_state!(u64, |x: u64| x, |w: u64| w);
-double_word_state!(i64, |x: i64| x as u64, |w: u64| w as i64);
-double_word_state!(f64, f64::to_bits, f64::from_bits);
+double_words!(u64, |x: u64| x, |w: u64| w);
+double_words!(i64, |x: i64| x as u64, |w: u64| w as i64);
+double_words!(f64, f64::to_bits, f64::from_bits);
 
-impl<T: State, const N: usize> State for [T; N] {
+/// Nothing to remember.
+impl Words for () {
+    #[inline(always)]
+    fn save(&self, _: &mut impl FnMut(u32)) {}
+    #[inline(always)]
+    fn load(_: &mut impl FnMut() -> u32) {}
+    fn names(_: &Path<'_>, _: &mut dyn FnMut(&Path<'_>)) {}
+}
+
+impl<T: Words, const N: usize> Words for [T; N] {
     #[inline(always)]
     fn save(&self, put: &mut impl FnMut(u32)) {
         for x in self {
@@ -105,7 +119,28 @@ impl<T: State, const N: usize> State for [T; N] {
     }
 }
 
-impl<S: State> State for Compensated<S> {
+/// A value that snapshots carry and the digest of a tick leaves out: intermediate results whose every difference shows in what
+/// they are computed into.
+#[derive(Clone, Copy, Debug)]
+pub struct Intermediate<T>(pub T);
+
+impl<T: Words> Words for Intermediate<T> {
+    #[inline(always)]
+    fn save(&self, put: &mut impl FnMut(u32)) {
+        self.0.save(put);
+    }
+    #[inline(always)]
+    fn sample(&self, _: &mut impl FnMut(u32)) {}
+    #[inline(always)]
+    fn load(get: &mut impl FnMut() -> u32) -> Self {
+        Intermediate(T::load(get))
+    }
+    fn names(path: &Path<'_>, visit: &mut dyn FnMut(&Path<'_>)) {
+        T::names(path, visit);
+    }
+}
+
+impl<S: Words> Words for Compensated<S> {
     #[inline(always)]
     fn save(&self, put: &mut impl FnMut(u32)) {
         self.0.save(put);
@@ -119,32 +154,37 @@ impl<S: State> State for Compensated<S> {
     }
 }
 
-/// Implement [`State`] for a struct by listing all its fields; a forgotten field does not compile.
+/// Implement [`Words`] for a struct by listing all its fields; a forgotten field does not compile.
 ///
-/// `impl_state!(Tracker<S> { q, w })` or, without a parameter, `impl_state!(Unwrap { last, total })`.
+/// `impl_words!(Tracker<S> { q, w })` or, without a parameter, `impl_words!(Unwrap { last, total })`.
 #[macro_export]
-macro_rules! impl_state {
+macro_rules! impl_words {
     ($t:ident $(<$s:ident>)? { $($f:ident),+ $(,)? }) => {
-        impl $(<$s: $crate::state::State>)? $crate::state::State for $t $(<$s>)? {
+        impl $(<$s: $crate::number::words::Words>)? $crate::number::words::Words for $t $(<$s>)? {
             #[inline(always)]
             fn save(&self, put: &mut impl FnMut(u32)) {
                 let Self { $($f),+ } = self;
-                $($crate::state::State::save($f, put);)+
+                $($crate::number::words::Words::save($f, put);)+
+            }
+            #[inline(always)]
+            fn sample(&self, put: &mut impl FnMut(u32)) {
+                let Self { $($f),+ } = self;
+                $($crate::number::words::Words::sample($f, put);)+
             }
             #[inline(always)]
             fn load(get: &mut impl FnMut() -> u32) -> Self {
-                Self { $($f: $crate::state::State::load(get)),+ }
+                Self { $($f: $crate::number::words::Words::load(get)),+ }
             }
-            fn names(path: &$crate::state::Path<'_>, visit: &mut dyn FnMut(&$crate::state::Path<'_>)) {
+            fn names(path: &$crate::number::words::Path<'_>, visit: &mut dyn FnMut(&$crate::number::words::Path<'_>)) {
                 // The closures only carry the field's type to `names`; they are never called.
-                fn names_of<O, T: $crate::state::State>(
+                fn names_of<O, T: $crate::number::words::Words>(
                     _: fn(&O) -> &T,
-                    path: &$crate::state::Path<'_>,
-                    visit: &mut dyn FnMut(&$crate::state::Path<'_>),
+                    path: &$crate::number::words::Path<'_>,
+                    visit: &mut dyn FnMut(&$crate::number::words::Path<'_>),
                 ) {
                     T::names(path, visit);
                 }
-                $(names_of(|x: &Self| &x.$f, &$crate::state::Path::Field(path, stringify!($f)), visit);)+
+                $(names_of(|x: &Self| &x.$f, &$crate::number::words::Path::Field(path, stringify!($f)), visit);)+
             }
         }
     };
@@ -160,7 +200,7 @@ mod tests {
         b: Compensated<S>,
         n: u64,
     }
-    impl_state!(Pair<S> { a, b, n });
+    impl_words!(Pair<S> { a, b, n });
 
     #[test]
     fn words_names_and_values_agree() {

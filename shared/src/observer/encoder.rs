@@ -15,14 +15,15 @@
 //!
 //! Windows are [`WINDOW`] ticks, spans [`SPAN_WINDOWS`] windows. Not here: a channel wired the wrong way round
 //! from the start looks perfect on its own; only the mechanics of both joints shows it
-//! (the energy check of [`crate::wiring`]).
+//! (the energy check of [`crate::observer::wiring`]).
 
 use serde::{Deserialize, Serialize};
 
-use crate::impl_state;
-use crate::plant::JOINTS;
-use crate::range::{OutOfRange, check};
-use crate::scalar::Scalar;
+use crate::JOINTS;
+use crate::impl_words;
+use crate::model::joint::Joint;
+use crate::number::range::{OutOfRange, check};
+use crate::number::scalar::Scalar;
 
 /// Ticks of one window: 12.8 ms at 10 kHz.
 pub const WINDOW: u16 = 128;
@@ -48,17 +49,17 @@ pub mod flag {
 pub struct Config {
     /// Width of the hardware counter: 16 or 32 bits.
     pub counter_bits: u8,
-    /// Counts of one revolution (four per encoder line).
+    /// Counts of one revolution (four per encoder line); of a prismatic joint: of one metre.
     pub counts_per_rev: u32,
     /// The counter runs against the joint's positive direction.
     pub reversed: bool,
     /// Unwrapped count (after the sign) that is angle zero.
     pub zero: i32,
-    /// Largest possible change in one tick [counts].
+    /// Largest possible change in one tick \[counts\].
     pub max_jump: u32,
-    /// Largest possible difference between the travels of two successive windows [counts].
+    /// Largest possible difference between the travels of two successive windows \[counts\].
     pub max_acceleration: u32,
-    /// Travel of the other joint within one span that must move this one [counts]; 0 switches the check off.
+    /// Travel of the other joint within one span that must move this one \[counts\]; 0 switches the check off.
     pub stuck_travel: u32,
 }
 
@@ -124,18 +125,30 @@ impl Config {
         )
     }
 
-    /// One count [rad].
+    /// The counter of `channel` now shows `raw`: the unwrapped count, with sign and zero applied.
     #[inline(always)]
-    pub fn quantum<S: Scalar>(&self) -> S {
-        S::lit(2.0 * core::f64::consts::PI) / S::from_f32(self.counts_per_rev as f32)
+    pub fn step(&self, channel: &mut Channel, raw: u32) -> i32 {
+        channel.update(self, raw)
     }
 
-    /// The angle [rad] in the middle of the cell that `count` stands for (the counter rounds down).
+    /// One count at a joint of this kind \[rad or m\].
+    #[inline(always)]
+    pub fn quantum<S: Scalar>(&self, joint: Joint) -> S {
+        joint.scale::<S>() / S::from_f32(self.counts_per_rev as f32)
+    }
+
+    /// The coordinate \[rad or m\] in the middle of the cell that `count` stands for (the counter rounds down).
     ///
     /// Exact in f32 up to 2²³ counts from zero (209 revolutions of 40,000).
     #[inline(always)]
-    pub fn angle<S: Scalar>(&self, count: i32) -> S {
-        (S::from_f32(count as f32) + S::lit(0.5)) * self.quantum::<S>()
+    pub fn place<S: Scalar>(&self, joint: Joint, count: i32) -> S {
+        (S::from_f32(count as f32) + S::lit(0.5)) * self.quantum::<S>(joint)
+    }
+
+    /// Counts from coordinate zero to `q` \[rad or m\], to the nearest.
+    pub fn counts_at(&self, joint: Joint, q: f32) -> i32 {
+        let counts = q / self.quantum::<f32>(joint);
+        (counts + if counts < 0.0 { -0.5 } else { 0.5 }) as i32
     }
 }
 
@@ -149,7 +162,7 @@ pub struct Faults {
     pub reversals: u32,
     pub stuck: u32,
 }
-impl_state!(Faults {
+impl_words!(Faults {
     flags,
     jumps,
     accelerations,
@@ -178,7 +191,7 @@ pub struct Channel {
     span_travel: u32,
     pub faults: Faults,
 }
-impl_state!(Channel {
+impl_words!(Channel {
     started,
     last_raw,
     total,
@@ -194,9 +207,8 @@ impl_state!(Channel {
 });
 
 impl Channel {
-    /// The counter now shows `raw`: the unwrapped count, with sign and zero applied.
     #[inline]
-    pub fn update(&mut self, cfg: &Config, raw: u32) -> i32 {
+    fn update(&mut self, cfg: &Config, raw: u32) -> i32 {
         let wide = cfg.counter_bits != 16;
         if !self.started {
             let first = extend(raw, wide);
@@ -266,7 +278,7 @@ impl Channel {
         self.faults.flags = 0;
     }
 
-    /// The mechanics say that one of the two channels is wired the wrong way round ([`crate::wiring`]).
+    /// The mechanics say that one of the two channels is wired the wrong way round ([`crate::observer::wiring`]).
     pub fn blame_wiring(&mut self) {
         self.faults.flags |= flag::REVERSED;
         self.faults.reversals = self.faults.reversals.wrapping_add(1);
@@ -329,14 +341,14 @@ impl Channel {
 ///
 /// The check needs links that move each other freely (`swinging`): a hand that lifts one and holds the other is no fault.
 #[inline]
-pub fn update_both(
+pub fn step(
     cfg: &[Config; JOINTS],
     channels: &mut [Channel; JOINTS],
     raw: [u32; JOINTS],
     swinging: bool,
 ) -> [i32; JOINTS] {
     let [a, b] = channels;
-    let counts = [a.update(&cfg[0], raw[0]), b.update(&cfg[1], raw[1])];
+    let counts = [cfg[0].step(a, raw[0]), cfg[1].step(b, raw[1])];
     if swinging && a.span_ended() && b.span_ended() {
         let travels = [a.span_travel, b.span_travel];
         a.check_stuck(&cfg[0], travels[1]);

@@ -10,18 +10,18 @@
 //! ```
 //!
 //! A constant acceleration is followed without error; a changing one with ω lagging by 3·α̇/(2π·f)². White
-//! noise of σ [rad] gives σ·√(1.75·dt·(2π·f)³) on ω: 0.027 rad/s for 5 counts of 40,000 at 30 Hz.
+//! noise of σ \[rad\] gives σ·√(1.75·dt·(2π·f)³) on ω: 0.027 rad/s for 5 counts of 40,000 at 30 Hz.
 
 use serde::{Deserialize, Serialize};
 
-use crate::impl_state;
-use crate::range::{OutOfRange, check};
-use crate::rk4::Compensated;
-use crate::scalar::Scalar;
+use crate::impl_words;
+use crate::number::compensated::Compensated;
+use crate::number::range::{OutOfRange, check};
+use crate::number::scalar::Scalar;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// Frequency f of the triple pole [Hz].
+    /// Frequency f of the triple pole \[Hz\].
     pub bandwidth_hz: f32,
 }
 
@@ -64,9 +64,19 @@ impl<S: Scalar> Gains<S> {
             acceleration: d * d * d / (dt_s * dt_s),
         }
     }
+
+    /// One tick of `t` with the measured angle `q` \[rad\].
+    #[inline(always)]
+    pub fn step(&self, t: &mut Tracker<S>, q: S) {
+        let advance = self.dt * t.w + self.half_dt2 * t.a;
+        let error = (q - t.q) - advance;
+        t.q = t.lost.add(t.q, advance + self.angle * error);
+        t.w += self.dt * t.a + self.velocity * error;
+        t.a += self.acceleration * error;
+    }
 }
 
-/// Angle [rad], velocity [rad/s] and acceleration [rad/s²] of one joint.
+/// Angle \[rad\], velocity \[rad/s\] and acceleration \[rad/s²\] of one joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tracker<S> {
     pub q: S,
@@ -74,10 +84,10 @@ pub struct Tracker<S> {
     pub w: S,
     pub a: S,
 }
-impl_state!(Tracker<S> { q, lost, w, a });
+impl_words!(Tracker<S> { q, lost, w, a });
 
 impl<S: Scalar> Tracker<S> {
-    /// At rest at `q` [rad].
+    /// At rest at `q` \[rad\].
     pub fn start(q: S) -> Self {
         Tracker {
             q,
@@ -87,17 +97,7 @@ impl<S: Scalar> Tracker<S> {
         }
     }
 
-    /// One tick with the measured angle `q` [rad].
-    #[inline(always)]
-    pub fn step(&mut self, g: &Gains<S>, q: S) {
-        let advance = g.dt * self.w + g.half_dt2 * self.a;
-        let error = (q - self.q) - advance;
-        self.q = self.lost.add(self.q, advance + g.angle * error);
-        self.w += g.dt * self.a + g.velocity * error;
-        self.a += g.acceleration * error;
-    }
-
-    /// Move on by `gap` [s] without a measurement.
+    /// Move on by `gap` \[s\] without a measurement.
     pub fn bridge(&mut self, gap: S) {
         let advance = gap * (self.w + S::lit(0.5) * gap * self.a);
         self.q = self.lost.add(self.q, advance);

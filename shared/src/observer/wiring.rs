@@ -12,12 +12,13 @@
 //! A push by hand lifts both energies and is no alarm. Which of the two is reversed nobody can tell: with both
 //! signs changed the pendulum is its own mirror image. For the same reason a plant with one joint never alarms.
 //!
-//! Inputs: angles [rad] and velocities [rad/s] of the trackers, every tick of a swing. Two energies every
+//! Inputs: angles \[rad\] and velocities \[rad/s\] of the trackers, every tick of a swing. Two energies every
 //! [`DECIMATION`] ticks.
 
-use crate::impl_state;
-use crate::plant::{AnyPlant, JOINTS, Plant, PlantConfig};
-use crate::scalar::Scalar;
+use crate::JOINTS;
+use crate::impl_words;
+use crate::model::plant::{AnyPlant, Plant, PlantConfig};
+use crate::number::scalar::Scalar;
 
 /// Ticks between two samples of the energy.
 pub const DECIMATION: u16 = 64;
@@ -27,11 +28,11 @@ pub const WINDOW: u16 = 8;
 #[derive(Clone, Copy, Debug)]
 pub struct Wiring<S> {
     plant: AnyPlant<S>,
-    /// Energy at rest at angles zero [J].
+    /// Energy of the plant that hangs at rest [J].
     hanging: S,
 }
 
-/// Memory of one swing. [0] as wired, [1] with one channel reversed.
+/// Memory of one swing. \[0\] as wired, \[1\] with one channel reversed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State<S> {
     tick: u16,
@@ -45,13 +46,14 @@ pub struct State<S> {
     /// One of the channels is reversed.
     pub reversed: bool,
 }
-impl_state!(State<S> { tick, sample, sum, started, first, lowest, climb, reversed });
+impl_words!(State<S> { tick, sample, sum, started, first, lowest, climb, reversed });
 
 impl<S: Scalar> Wiring<S> {
     pub fn new(plant: &PlantConfig) -> Self {
+        let rest = plant.rest().map(S::from_f32);
         let plant: AnyPlant<S> = plant.build();
         Wiring {
-            hanging: plant.energy([S::ZERO; JOINTS], [S::ZERO; JOINTS]),
+            hanging: plant.energy(rest, [S::ZERO; JOINTS]),
             plant,
         }
     }

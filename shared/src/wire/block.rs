@@ -8,37 +8,44 @@
 //! | order | enum | engine | what was applied between the previous tick and first_tick |
 //! | phase | enum | engine | run phase before first_tick (after the order) |
 //! | state_every, param_every | u16 | engine | a record exists for every tick divisible by them; 0 = never |
-//! | base | [u32; 2] | engine | raw counter values at first_tick |
+//! | base | \[u32; 2\] | engine | raw counter values at first_tick |
 //! | ticks | u16 | engine | ticks in this block |
 //! | digest | u32 | engine | over all state words after each of these ticks |
 //! | snapshot_words | u16 | engine | words of the snapshot at the front of `data`; 0 = none |
 //! | counts | bytes | engine | per further tick, per joint: varint zig-zag of the counter's difference |
 //! | data | bytes | engine | snapshot (words LE), then per tick in order: state record, parameter record, if due |
+//! | param_bytes | u16 | engine | size of a parameter record; absent in revision 1: 98 |
 //!
-//! State record, 32 B: UAS q0 q1 [rad], ω0 ω1 [rad/s], EKF q0 q1 ω0 ω1, f32 LE: what each expects at the next tick.
-//! Parameter record, 98 B: UAS ẑ (10), k, |e| [rad/s]; EKF p (6), σ (6), f32 LE; EKF stage u8, identifiable mask u8.
+//! State record, 32 B: UAS q0 q1 \[rad\], ω0 ω1 \[rad/s\], EKF q0 q1 ω0 ω1, f32 LE: what each expects at the next tick.
+//! Parameter record, 139 B: UAS ẑ (10), k, |e| \[rad/s\]; EKF p (6), σ (6), f32 LE; EKF stage u8, identifiable mask u8; from revision 2 on EKF
+//! rig errors (7), colour, drift (2), f32 LE, verdict u8. A driven rig's has 12 more (`param_bytes` 151): mode u8, saturated u8, duty i16,
+//! torque u \[N·m\], reference \[rad\], f32 LE.
 //!
 //! A block ends after `block_ticks`, when the next tick might not fit, after a run transition, and before an order or a
 //! gap is applied. So it never mixes configurations, and everything that changed the observers is either a count or an order.
 //!
-//! Rates: see the budget test in `tests/device.rs`.
+//! Rates: `tests/device/stream.rs` measures them against the link's budget.
 
 use serde::{Deserialize, Serialize};
 
 use super::bytes::{Bytes, take_word, take_zigzag};
-use crate::plant::JOINTS;
-use crate::run::Phase;
+use super::{Driven, Mode, Phase};
+use crate::JOINTS;
+use crate::number::verdict::Verdict;
 
 /// Most ticks in a block.
 pub const MAX_TICKS: u16 = 100;
 /// Room for count differences; a tick takes 2 bytes on a swinging pendulum, 10 at worst.
 pub const COUNT_BYTES: usize = 320;
 /// Room for snapshot and records.
-pub const DATA_BYTES: usize = 1600;
+pub const DATA_BYTES: usize = 2688;
 /// Size of a state record.
 pub const STATE_BYTES: usize = 32;
-/// Size of a parameter record.
-pub const PARAM_BYTES: usize = 98;
+/// Size of a parameter record, and as it was in revision 1.
+pub const PARAM_BYTES: usize = 139;
+const PARAM_BYTES_1: usize = 98;
+/// Size of a parameter record of a driven rig.
+pub const PARAM_BYTES_DRIVEN: usize = PARAM_BYTES + 12;
 
 /// What may be applied between two ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +62,10 @@ pub enum Order {
     Configure,
     /// Only a snapshot, nothing else changes.
     Snapshot,
+    /// The drive's mode and signal are those in the snapshot.
+    Drive,
+    /// A plan came: the next one in the snapshot.
+    Plan,
 }
 
 /// See the module header.
@@ -73,15 +84,16 @@ pub struct Block {
     pub snapshot_words: u16,
     pub counts: Bytes<COUNT_BYTES>,
     pub data: Bytes<DATA_BYTES>,
+    pub param_bytes: u16,
 }
 
 /// States of both observers after a tick: what they expect at the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct States {
-    /// UAS angles [rad] and velocities [rad/s].
+    /// UAS angles \[rad\] and velocities \[rad/s\].
     pub uas_q: [f32; JOINTS],
     pub uas_w: [f32; JOINTS],
-    /// EKF angles [rad] and velocities [rad/s].
+    /// EKF angles \[rad\] and velocities \[rad/s\].
     pub ekf_q: [f32; JOINTS],
     pub ekf_w: [f32; JOINTS],
 }
@@ -93,7 +105,7 @@ pub struct Params {
     pub z: [f32; 10],
     /// UAS gain k.
     pub k: f32,
-    /// UAS velocity error |e| [rad/s].
+    /// UAS velocity error |e| \[rad/s\].
     pub error: f32,
     /// EKF parameters: μd μv d of joint 0, then of joint 1.
     pub p: [f32; 6],
@@ -101,8 +113,18 @@ pub struct Params {
     pub sigma: [f32; 6],
     /// EKF stage: 0 agnostic, 1 momentum balance ready, 2 joint filter.
     pub stage: u8,
-    /// Bit i: parameter p[i] is identifiable from this run's data so far.
+    /// Bit i: parameter p\[i\] is identifiable from this run's data so far.
     pub identifiable: u8,
+    /// Errors of the rig file: zeros of both encoders \[rad\], tilt \[rad\], relative: arm inertia, pendulum inertia, arm length, arm gravity.
+    pub rig: [f32; 7],
+    /// Colour of the innovations, 1 for white ones; 0 before it is known.
+    pub colour: f32,
+    /// Drift of each joint's estimates \[σ\].
+    pub drift: [f32; JOINTS],
+    /// Whether the model explains this run's data so far.
+    pub verdict: Verdict,
+    /// The motor, on a driven rig.
+    pub drive: Option<Driven>,
 }
 
 impl Block {
@@ -121,11 +143,20 @@ impl Block {
         snapshot_words: 0,
         counts: Bytes::new(),
         data: Bytes::new(),
+        param_bytes: PARAM_BYTES as u16,
     };
 
     /// Number of the tick after the last one.
     pub fn end_tick(&self) -> u64 {
         self.first_tick.wrapping_add(self.ticks as u64)
+    }
+
+    /// Size of a parameter record of this block's revision.
+    fn param_bytes(&self) -> usize {
+        match self.param_bytes {
+            0 => PARAM_BYTES_1,
+            n => usize::from(n),
+        }
     }
 
     /// Raw counter values, one pair per tick. Ends early only if the block is inconsistent ([`Block::is_consistent`]).
@@ -180,7 +211,7 @@ impl Block {
                     0
                 };
                 let param = if due(tick, self.param_every) {
-                    PARAM_BYTES
+                    self.param_bytes()
                 } else {
                     0
                 };
@@ -227,7 +258,9 @@ impl Iterator for Records<'_> {
                 return Some((tick, Record::States(take_states(&mut self.rest)?)));
             }
             if !state && due(tick, self.block.param_every) {
-                return Some((tick, Record::Params(take_params(&mut self.rest)?)));
+                let (mut record, rest) = self.rest.split_at_checked(self.block.param_bytes())?;
+                self.rest = rest;
+                return Some((tick, Record::Params(take_params(&mut record)?)));
             }
         }
         None
@@ -258,6 +291,12 @@ fn take_params(rest: &mut &[u8]) -> Option<Params> {
     let sigma = take_floats(rest)?;
     let (&[stage, identifiable], tail) = rest.split_first_chunk::<2>()?;
     *rest = tail;
+    // What revision 1 did not have stays zero.
+    let rig = take_floats(rest).unwrap_or_default();
+    let colour = take_floats(rest).map_or(0.0, |[x]| x);
+    let drift = take_floats(rest).unwrap_or_default();
+    let verdict = rest.first().map_or(0, |v| u32::from(*v));
+    *rest = rest.get(1..).unwrap_or(&[]);
     Some(Params {
         z,
         k,
@@ -266,6 +305,24 @@ fn take_params(rest: &mut &[u8]) -> Option<Params> {
         sigma,
         stage,
         identifiable,
+        rig,
+        colour,
+        drift,
+        verdict: Verdict::from_number(verdict).unwrap_or_default(),
+        drive: take_driven(rest),
+    })
+}
+
+fn take_driven(rest: &mut &[u8]) -> Option<Driven> {
+    let (&[mode, saturated, low, high], tail) = rest.split_first_chunk::<4>()?;
+    *rest = tail;
+    let [u, reference] = take_floats(rest)?;
+    Some(Driven {
+        mode: Mode::from_number(u32::from(mode)).unwrap_or_default(),
+        saturated: saturated != 0,
+        duty: i16::from_le_bytes([low, high]),
+        u,
+        reference,
     })
 }
 
@@ -290,5 +347,18 @@ impl Params {
         self.sigma.iter().for_each(|x| data.push_word(x.to_bits()));
         data.push(self.stage);
         data.push(self.identifiable);
+        self.rig.iter().for_each(|x| data.push_word(x.to_bits()));
+        data.push_word(self.colour.to_bits());
+        self.drift.iter().for_each(|x| data.push_word(x.to_bits()));
+        data.push(self.verdict as u8);
+        if let Some(drive) = &self.drive {
+            data.push(drive.mode as u8);
+            data.push(u8::from(drive.saturated));
+            let [low, high] = drive.duty.to_le_bytes();
+            data.push(low);
+            data.push(high);
+            data.push_word(drive.u.to_bits());
+            data.push_word(drive.reference.to_bits());
+        }
     }
 }

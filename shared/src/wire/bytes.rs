@@ -40,6 +40,23 @@ impl<const N: usize> Bytes<N> {
         let _ = self.0.extend_from_slice(&word.to_le_bytes());
     }
 
+    /// Append `n` words that `fill` sets one by one, low byte first; without room for all of them nothing happens.
+    #[inline(always)]
+    pub fn extend_words(
+        &mut self,
+        n: usize,
+        fill: impl FnOnce(&mut core::slice::IterMut<'_, [u8; 4]>),
+    ) {
+        let from = self.0.len();
+        if self.0.resize_default(from + 4 * n).is_err() {
+            return;
+        }
+        if let Some(room) = self.0.get_mut(from..) {
+            let (words, _) = room.as_chunks_mut::<4>();
+            fill(&mut words.iter_mut());
+        }
+    }
+
     /// Append a varint of the zig-zag of `delta`: small differences of either sign take one byte, any at most five.
     #[inline(always)]
     pub fn push_zigzag(&mut self, delta: i32) {

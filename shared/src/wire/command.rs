@@ -5,8 +5,7 @@ use core::fmt;
 use heapless::String;
 use serde::{Deserialize, Serialize};
 
-use super::{Bytes, text};
-use crate::config::{Blob, ConfigError};
+use super::{Blob, Bytes, Drive, Plan};
 
 /// A question or order; `id` comes back in the [`Reply`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +34,12 @@ pub enum Ask {
     SelfTest { seed: u32, frames: u16, bytes: u16 },
     /// Restart the processor (after the reply was sent).
     Reset,
+    /// Arm the motor in a mode, or change it. Refused by a device whose configuration has no drive.
+    Drive(Drive),
+    /// A plan for mode plan.
+    Plan(Plan),
+    /// The host is alive: what a motor that is driven wants to hear. No reply.
+    Beat,
 }
 
 /// The one answer to a command: accepted, or refused and why.
@@ -67,21 +72,12 @@ pub enum Refusal {
     ConfigVersion { found: u16, known: u16 },
     /// The configuration's bytes do not parse.
     ConfigUnreadable,
-}
-
-impl From<ConfigError> for Refusal {
-    fn from(e: ConfigError) -> Self {
-        match e {
-            ConfigError::OutOfRange(r) => Refusal::OutOfRange {
-                field: text(r.field),
-                value: r.value,
-                min: r.min,
-                max: r.max,
-            },
-            ConfigError::Version { found, known } => Refusal::ConfigVersion { found, known },
-            ConfigError::Unreadable => Refusal::ConfigUnreadable,
-        }
-    }
+    /// The configuration has no drive, or the signal cannot be played.
+    NotDrivable,
+    /// Not possible while the motor drives: stop first.
+    Driving,
+    /// A plan is for mode plan.
+    NotPlanning,
 }
 
 impl fmt::Display for Refusal {
@@ -105,6 +101,11 @@ impl fmt::Display for Refusal {
                 )
             }
             Refusal::ConfigUnreadable => f.write_str("the configuration's bytes do not parse"),
+            Refusal::NotDrivable => f.write_str(
+                "the configuration has no [drive] section, or the signal is out of range; nothing moves",
+            ),
+            Refusal::Driving => f.write_str("not while the motor drives; stop it first"),
+            Refusal::NotPlanning => f.write_str("a plan needs mode plan; ask for it first"),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::plant::JOINTS;
-use crate::run::{Cause, Phase};
+use super::{Cause, Mode, Phase, Trip};
+use crate::JOINTS;
 
 /// Something that happened at a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,6 +47,17 @@ pub enum What {
     EkfRestart {
         total: u32,
     },
+    /// Ticks took longer than the device's limit for too long: the run was stopped (its own event follows).
+    Overloaded {
+        /// Processor cycles of the last of them, and the limit.
+        cycles: u32,
+        limit: u32,
+    },
+    /// The drive's mode changed; `trip` says why if the device did it by itself.
+    Drive {
+        mode: Mode,
+        trip: Trip,
+    },
 }
 
 /// The state a run started from: held still, so both velocities are zero.
@@ -56,6 +67,6 @@ pub struct Initial {
     pub tick: u64,
     /// Unwrapped counts, sign and zero applied.
     pub counts: [i32; JOINTS],
-    /// The same as angles [rad].
+    /// The same as angles \[rad\].
     pub q: [f32; JOINTS],
 }

@@ -3,10 +3,8 @@
 use heapless::String;
 use serde::{Deserialize, Serialize};
 
-use super::Initial;
-use crate::config::{Blob, ConfigError};
-use crate::plant::JOINTS;
-use crate::run::Phase;
+use super::{Blob, Initial, Phase};
+use crate::JOINTS;
 
 /// Sent on connect, on request and after every change of the configuration.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,7 +19,7 @@ pub struct Hello {
     pub build: String<40>,
     /// Board or "twin".
     pub board: String<24>,
-    /// Tick rate [Hz].
+    /// Tick rate \[Hz\].
     pub tick_hz: u32,
     /// Random or counted number of this boot: a change means the device was reset in between.
     pub boot: u32,
@@ -39,15 +37,10 @@ pub struct Hello {
     pub zero: [i32; JOINTS],
     /// First tick the configuration was in force for: blocks before it ran under an earlier one.
     pub config_since: u64,
-    /// The complete configuration as it was given, bit-exact ([`Hello::config`]).
+    /// The complete configuration as it was given, bit-exact (`device::config` opens it).
     pub config: Blob,
-}
-
-impl Hello {
-    /// The configuration, or why this build cannot read it.
-    pub fn config(&self) -> Result<crate::config::Config, ConfigError> {
-        self.config.open()
-    }
+    /// What the tick's rate rests on. Since revision 2.
+    pub clock: ClockSource,
 }
 
 /// Why the processor started.
@@ -66,6 +59,18 @@ pub enum ResetCause {
     Watchdog,
     /// Panic or hard fault; see `last_fault`.
     Fault,
+}
+
+/// What the processor, its timers and so the tick run on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ClockSource {
+    /// An older device, or the twin.
+    #[default]
+    Unknown,
+    /// A crystal: rates are right within 0.01 %.
+    Crystal,
+    /// The internal oscillator, because no crystal gave a clock: every rate is off by up to 1 %.
+    Internal,
 }
 
 /// Where the configuration in force came from.

@@ -27,26 +27,33 @@
 //!
 //! Does not do: transport, retries, time-outs. Lost frames show as gaps in [`Block::seq`] and `first_tick`.
 
+mod blob;
 pub mod block;
 mod bytes;
 mod cobs;
 mod command;
 mod crc;
 mod decode;
+mod drive;
 mod encode;
 mod event;
 mod hello;
+mod phase;
 mod status;
 
+pub use crate::number::verdict::Verdict;
+pub use blob::{BLOB_BYTES, Blob};
 pub use block::Block;
 pub use bytes::Bytes;
 pub use command::{Ask, Command, Pattern, Refusal, Reply};
 pub use crc::crc32;
 pub use decode::{Bad, BadFrames, Decoder, Raw};
+pub use drive::{Drive, DriveHealth, Driven, Mode, Plan, Shape, Signal, Trip, WEIGHTS};
 pub use encode::{Full, encode};
 pub use event::{Event, Initial, What};
-pub use hello::{ConfigOrigin, Hello, ResetCause};
-pub use status::{Health, Spread, Status};
+pub use hello::{ClockSource, ConfigOrigin, Hello, ResetCause};
+pub use phase::{Cause, Phase};
+pub use status::{Health, Spread, Status, Wear};
 
 use serde::{Deserialize, Serialize};
 
@@ -55,46 +62,18 @@ pub const PROTOCOL: u16 = 1;
 
 /// Version of the observers' arithmetic: goes up whenever any bit of any observer's state may change for the same
 /// counts and configuration. Replay refuses a log of another value.
-pub const NUMERICS: u16 = 1;
+pub const NUMERICS: u16 = 2;
 
 /// Names and types of every field of every frame, written by the test `schema` from the types themselves.
-pub const SCHEMA: &str = include_str!("wire/schema.txt");
+pub const SCHEMA: &str = include_str!("schema.txt");
 
 /// FNV-1a hash of [`SCHEMA`]: equal hashes mean that both sides know exactly the same fields.
 pub const SCHEMA_HASH: u32 = fnv1a(SCHEMA.as_bytes());
 
 /// Longest frame before COBS: kind, rev, body, CRC.
-pub const MAX_PLAIN: usize = 2048;
+pub const MAX_PLAIN: usize = 3136;
 /// Longest frame on the wire, with COBS overhead and delimiter: buffers of this size always suffice.
 pub const MAX_FRAME: usize = MAX_PLAIN + MAX_PLAIN / 254 + 3;
-
-/// What each frame is, in the first byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(u8)]
-pub enum Kind {
-    Hello = 1,
-    Block = 2,
-    Status = 3,
-    Event = 4,
-    Reply = 5,
-    Pattern = 6,
-    Command = 64,
-}
-
-impl Kind {
-    pub fn from_u8(kind: u8) -> Option<Self> {
-        Some(match kind {
-            1 => Kind::Hello,
-            2 => Kind::Block,
-            3 => Kind::Status,
-            4 => Kind::Event,
-            5 => Kind::Reply,
-            6 => Kind::Pattern,
-            64 => Kind::Command,
-            _ => return None,
-        })
-    }
-}
 
 /// A body that can be framed.
 pub trait Body: Serialize {
@@ -104,7 +83,25 @@ pub trait Body: Serialize {
 }
 
 macro_rules! frames {
-    ($($kind:ident $rev:literal),+ $(,)?) => {
+    ($($number:literal $kind:ident rev $rev:literal),+ $(,)?) => {
+        /// What each frame is, in the first byte.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[repr(u8)]
+        pub enum Kind {
+            $($kind = $number),+
+        }
+
+        impl Kind {
+            pub const ALL: &'static [Self] = &[$(Kind::$kind),+];
+
+            pub fn from_u8(kind: u8) -> Option<Self> {
+                match kind {
+                    $($number => Some(Kind::$kind),)+
+                    _ => None,
+                }
+            }
+        }
+
         $(impl Body for $kind {
             const KIND: Kind = Kind::$kind;
             const REV: u8 = $rev;
@@ -142,14 +139,15 @@ macro_rules! frames {
     };
 }
 
+// Number, type, and how many times fields were appended plus one. The whole list: nothing else names the kinds.
 frames! {
-    Hello 1,
-    Block 1,
-    Status 1,
-    Event 1,
-    Reply 1,
-    Pattern 1,
-    Command 1,
+    1 Hello rev 2,
+    2 Block rev 2,
+    3 Status rev 4,
+    4 Event rev 1,
+    5 Reply rev 1,
+    6 Pattern rev 1,
+    64 Command rev 1,
 }
 
 /// A bounded string; what does not fit is cut at a character.

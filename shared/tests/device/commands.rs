@@ -1,9 +1,9 @@
 //! Every command: its reply, its effect, and that a refused one changes nothing.
 
-use stribeck_core::config::{Blob, Config, Stream};
-use stribeck_core::device::{Action, Identity, Link, Note, Request};
-use stribeck_core::run::Phase;
-use stribeck_core::sim::{Bench, Rng};
+use stribeck_core::device::config::{Blob, Config, Stream, VERSION};
+use stribeck_core::device::run::Phase;
+use stribeck_core::device::{Action, Identity, Link, Note};
+use stribeck_core::model::sim::{Rng, Simulation};
 use stribeck_core::wire::{
     Ask, Body, Command, ConfigOrigin, Decoder, Frame, MAX_FRAME, Raw, Refusal, SCHEMA_HASH, What,
     encode,
@@ -12,7 +12,7 @@ use stribeck_core::wire::{
 use crate::host::Host;
 
 fn idle() -> Host {
-    Host::new(&Config::default(), Bench::reference(0.0, 1))
+    Host::new(&Config::default(), Simulation::reference(0.0, 1))
 }
 
 fn swinging() -> Host {
@@ -193,7 +193,7 @@ fn a_bad_configuration_names_field_value_and_range_and_changes_nothing() {
         reply.refusal,
         Some(Refusal::ConfigVersion {
             found: 99,
-            known: 1
+            known: VERSION
         })
     );
     let reply = host.ask(Ask::SetConfig {
@@ -351,12 +351,10 @@ fn store_waits_for_the_tick_side_and_other_tick_rates_are_refused() {
     let mut config = Config::default();
     config.run.rest_ms = 3000;
     let action = send(&mut link, 2, &config);
-    assert!(matches!(
-        action,
-        Some(Action::Apply(Request::Configure { id: 2, .. }))
-    ));
+    assert!(matches!(action, Some(Action::Configure)));
+    assert_eq!(link.offered(), Some((2, &config)));
     assert_eq!(link.config().run.rest_ms, 2000, "not yet in force");
-    let stored = link.note(Note::Accepted { id: 2, tick: 5 });
+    let stored = link.note(Note::Configured { id: 2, tick: 5 });
     assert!(matches!(stored, Some(Action::Store(c)) if c == config));
     assert_eq!(*link.config(), config);
 

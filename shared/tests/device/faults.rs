@@ -1,11 +1,11 @@
 //! Hostile counts: whatever the encoders say, no state word becomes a NaN, faults are counted, and replay still holds.
 
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
+use stribeck_core::device::run::Phase;
 use stribeck_core::device::{Followed, Input, Observers, Replay};
-use stribeck_core::plant::{PlantConfig, pendulum};
-use stribeck_core::run::Phase;
-use stribeck_core::sim::{Bench, Rng};
-use stribeck_core::state::State as _;
+use stribeck_core::model::plant::{PlantConfig, pendulum};
+use stribeck_core::model::sim::{Rng, Simulation};
+use stribeck_core::number::words::Words as _;
 use stribeck_core::wire::What;
 
 use crate::host::Host;
@@ -93,7 +93,7 @@ fn a_counter_that_runs_away_and_one_that_jumps_for_good() {
     let status = host.heard.statuses.last().unwrap();
     println!("{status:?}");
     assert!(status.encoder_faults[0] > 0 && status.encoder_faults[1] > 0);
-    assert!(status.ekf_restarts > 0, "the filter lost its pendulum");
+    assert!(status.ekf_resumes > 0, "the filter lost its pendulum");
     let fault = |e: &&stribeck_core::wire::Event| matches!(e.what, What::EncoderFault { .. });
     assert!(host.heard.events.iter().filter(fault).count() >= 2);
     replays(&mut host);
@@ -104,7 +104,7 @@ fn a_dead_encoder_and_a_pendulum_turning_for_minutes() {
     let floats = floats();
     let mut config = Config::default();
     config.run.auto_arm = true;
-    let mut host = Host::new(&config, Bench::reference(0.0, 1));
+    let mut host = Host::new(&config, Simulation::reference(0.0, 1));
     host.run(5000);
     let stuck = host.bench.tick().counts[0];
     // Full circles at 20 rad/s: half a million counts and more.
@@ -123,7 +123,7 @@ fn a_one_joint_plant_ignores_the_second_counter() {
     let mut config = Config::default();
     config.run.auto_arm = true;
     config.plant = PlantConfig::Pendulum(pendulum::Config::default());
-    let mut host = Host::new(&config, Bench::reference(0.0, 1));
+    let mut host = Host::new(&config, Simulation::reference(0.0, 1));
     // Joint 0 hangs still, the open input of joint 1 counts noise.
     let mut rng = Rng::new(6);
     for _ in 0..20_000 {
@@ -158,7 +158,7 @@ fn estimates_stay_within_their_intervals_across_missed_ticks() {
     host.run(20_000);
     let observers = host.device.engine().observers();
     assert_eq!(observers.encoder_faults(), [0, 0]);
-    assert_eq!(observers.state.ekf.restarts, 0);
+    assert_eq!(observers.state.ekf.counters.restarts, 0);
     let found = observers.params();
     let truth = [5e-4, 2.5e-4, 0.0, 6e-4, 2.5e-4, 0.0];
     for k in [0, 1, 3, 4] {
@@ -182,7 +182,10 @@ fn a_long_stall_starts_the_observers_again_and_is_no_encoder_fault() {
     host.run(20_000);
     let observers = host.device.engine().observers();
     assert_eq!(observers.encoder_faults(), [0, 0]);
-    let restarts = (observers.state.uas.restarts, observers.state.ekf.restarts);
+    let restarts = (
+        observers.state.uas.restarts,
+        observers.state.ekf.counters.restarts,
+    );
     assert_eq!(restarts, (1, 1));
     let told = |what: What| host.heard.events.iter().any(|e| e.what == what);
     assert!(told(What::Overrun { missed: 5_000 }));

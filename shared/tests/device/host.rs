@@ -1,9 +1,9 @@
 //! The other end of the cable: the twin, a simulated bench, and everything the device said.
 
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
+use stribeck_core::device::run::Phase;
 use stribeck_core::device::{Device, Identity, Input};
-use stribeck_core::run::Phase;
-use stribeck_core::sim::Bench;
+use stribeck_core::model::sim::Simulation;
 use stribeck_core::wire::{
     Ask, Block, Command, ConfigOrigin, Decoder, Event, Frame, Hello, MAX_FRAME, Pattern, Reply,
     Status, What, encode,
@@ -20,18 +20,20 @@ pub struct Heard {
     pub events: Vec<Event>,
     pub replies: Vec<Reply>,
     pub patterns: Vec<Pattern>,
+    /// How many Hellos had arrived when each block did.
+    pub hellos_before: Vec<usize>,
 }
 
 pub struct Host {
     pub device: Device,
-    pub bench: Bench,
+    pub bench: Simulation,
     pub heard: Heard,
     decoder: Decoder,
     next_id: u16,
 }
 
 impl Host {
-    pub fn new(config: &Config, bench: Bench) -> Self {
+    pub fn new(config: &Config, bench: Simulation) -> Self {
         config.validate().expect("a valid configuration");
         Host {
             device: Device::new(Identity::new("twin"), config, ConfigOrigin::Default),
@@ -46,7 +48,7 @@ impl Host {
     pub fn reference() -> Self {
         let mut config = Config::default();
         config.run.auto_arm = true;
-        Self::new(&config, Bench::reference(0.0, 1))
+        Self::new(&config, Simulation::reference(0.0, 1))
     }
 
     /// `ticks` ticks, reading everything.
@@ -81,6 +83,7 @@ impl Host {
                     Frame::Hello(x) => heard.hellos.push(x),
                     Frame::Block(x) => {
                         heard.block_bytes += n;
+                        heard.hellos_before.push(heard.hellos.len());
                         heard.blocks.push(x);
                     }
                     Frame::Status(x) => heard.statuses.push(x),

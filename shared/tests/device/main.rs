@@ -1,5 +1,6 @@
 //! The whole device, natively: commands, run logic, stream budgets, replay, faults.
 
+mod bursts;
 mod commands;
 mod faults;
 mod host;

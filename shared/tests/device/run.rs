@@ -1,9 +1,9 @@
 //! Run logic: a whole run by itself, hold and release, noise, button, re-arm.
 
-use stribeck_core::config::Config;
 use stribeck_core::device::Input;
-use stribeck_core::run::{Cause, Phase};
-use stribeck_core::sim::Bench;
+use stribeck_core::device::config::Config;
+use stribeck_core::device::run::{Cause, Phase};
+use stribeck_core::model::sim::Simulation;
 use stribeck_core::wire::{Ask, What};
 
 use crate::host::Host;
@@ -12,6 +12,8 @@ const PRESSED: Input = Input {
     counts: [0; 2],
     missed: 0,
     button: true,
+    cycles: 0,
+    bridge_fault: false,
 };
 
 #[test]
@@ -43,7 +45,7 @@ fn a_held_pendulum_waits_and_the_run_starts_where_it_was_released() {
     for noise in [0.0, 5.0, 20.0] {
         let mut config = Config::default();
         config.run.auto_arm = true;
-        let mut host = Host::new(&config, Bench::reference(noise, 3));
+        let mut host = Host::new(&config, Simulation::reference(noise, 3));
         let q = [0.2, 1.5];
         host.bench.hold(q, 40_000);
         host.run(40_000);
@@ -72,7 +74,7 @@ fn a_held_pendulum_waits_and_the_run_starts_where_it_was_released() {
 fn a_hanging_pendulum_does_not_swing_in_noise_and_a_noisy_run_ends() {
     let mut config = Config::default();
     config.run.auto_arm = true;
-    let mut host = Host::new(&config, Bench::reference(20.0, 4));
+    let mut host = Host::new(&config, Simulation::reference(20.0, 4));
     host.bench.hold([0.0, 0.0], 100_000);
     host.run(100_000);
     assert_eq!(host.device.engine().phase(), Phase::Armed);
@@ -83,7 +85,7 @@ fn a_hanging_pendulum_does_not_swing_in_noise_and_a_noisy_run_ends() {
 
 #[test]
 fn the_button_arms_stops_and_zeroes() {
-    let mut host = Host::new(&Config::default(), Bench::reference(0.0, 1));
+    let mut host = Host::new(&Config::default(), Simulation::reference(0.0, 1));
     host.bench.hold([0.1, 0.2], u32::MAX);
     let press = |host: &mut Host, ticks| {
         host.run_input(ticks, PRESSED);
@@ -124,4 +126,22 @@ fn a_second_run_starts_fresh() {
     let observers = host.device.engine().observers();
     assert!(observers.params().stage < stage);
     assert!((observers.states().ekf_q[1] - 1.0).abs() < 0.05);
+}
+
+/// Durations are durations at every tick rate, not only at multiples of 100 Hz.
+#[test]
+fn the_hold_lasts_as_long_as_configured_at_any_tick_rate() {
+    use stribeck_core::device::run::{Config, Drive, Run};
+    for tick_hz in [100, 150, 199, 250, 999, 1024, 10_000, 12_345] {
+        let config = Config::default();
+        let run = Run::new(&config, tick_hz);
+        let mut state = run.start();
+        run.order(&mut state, Phase::Armed, Cause::Host);
+        let starts: Vec<u64> = (0..2 * tick_hz as u64)
+            .filter(|tick| run.step(&mut state, *tick, [0, 0]).0 == Drive::Start)
+            .collect();
+        let hold_s = (starts[1] - starts[0]) as f64 / tick_hz as f64;
+        let error = (hold_s - config.hold_ms as f64 * 1e-3).abs();
+        assert!(error < 1.0 / tick_hz as f64, "{tick_hz} Hz: {hold_s} s");
+    }
 }

@@ -1,10 +1,10 @@
 //! The stream: budgets, blocks that end early, gaps, loss, memory.
 
-use stribeck_core::config::{Config, Stream};
-use stribeck_core::device::{Device, Engine, Identity, Input, Link, Note, Observers, Request};
-use stribeck_core::run::Phase;
-use stribeck_core::sim::Bench;
-use stribeck_core::wire::block::{DATA_BYTES, PARAM_BYTES, Record, STATE_BYTES};
+use stribeck_core::device::config::{Config, Stream};
+use stribeck_core::device::run::Phase;
+use stribeck_core::device::{Device, Engine, Identity, Input, Link, Note, Request, Setup};
+use stribeck_core::model::sim::Simulation;
+use stribeck_core::wire::block::{DATA_BYTES, PARAM_BYTES_DRIVEN, Record, STATE_BYTES};
 use stribeck_core::wire::{Block, ConfigOrigin, MAX_FRAME, encode};
 
 use crate::host::Host;
@@ -14,7 +14,7 @@ fn rates(stream: Stream) -> (f64, f64) {
     let mut config = Config::default();
     config.run.auto_arm = true;
     config.stream = stream;
-    let mut host = Host::new(&config, Bench::reference(0.0, 1));
+    let mut host = Host::new(&config, Simulation::reference(0.0, 1));
     host.run(200_000);
     let records: usize = host.heard.blocks.iter().map(|b| b.data.len()).sum();
     let ticks: u64 = host.heard.blocks.iter().map(|b| b.ticks as u64).sum();
@@ -43,7 +43,11 @@ fn budgets() {
 
 #[test]
 fn memory() {
-    let words = Observers::word_count();
+    let driven = Config {
+        drive: Some(stribeck_core::control::Config::default()),
+        ..Config::default()
+    };
+    let words = Setup::new(&driven).word_count();
     println!(
         "engine {} B, link {} B, block {} B, request {} B, note {} B, {words} words",
         size_of::<Engine>(),
@@ -58,10 +62,10 @@ fn memory() {
         + 12 * size_of::<Block>()
         + 4 * size_of::<Request>()
         + 32 * size_of::<Note>();
-    assert!(total <= 44 * 1024, "{total}");
-    assert!(size_of::<Block>() <= 2200);
+    assert!(total <= 52 * 1024, "{total}");
+    assert!(size_of::<Block>() <= 3150);
     // A snapshot and the records of a tick fit into any block.
-    assert!(4 * words + STATE_BYTES + PARAM_BYTES <= DATA_BYTES);
+    assert!(4 * words + STATE_BYTES + PARAM_BYTES_DRIVEN <= DATA_BYTES);
 }
 
 #[test]
@@ -101,7 +105,7 @@ fn blocks_follow_each_other_and_records_come_at_their_ticks() {
             param_every,
             ..Stream::default()
         };
-        let mut host = Host::new(&config, Bench::reference(3.0, 1));
+        let mut host = Host::new(&config, Simulation::reference(3.0, 1));
         host.run(12_345);
         let (mut seq, mut tick) = (0, 0);
         let (mut states, mut params) = (0, 0);
@@ -130,8 +134,8 @@ fn blocks_follow_each_other_and_records_come_at_their_ticks() {
 
 #[test]
 fn counts_that_jump_wildly_close_blocks_early_and_lose_nothing() {
-    let mut host = Host::new(&Config::default(), Bench::reference(0.0, 1));
-    let mut rng = stribeck_core::sim::Rng::new(5);
+    let mut host = Host::new(&Config::default(), Simulation::reference(0.0, 1));
+    let mut rng = stribeck_core::model::sim::Rng::new(5);
     let sent: Vec<[u32; 2]> = (0..1000)
         .map(|_| [rng.bits() as u32, rng.bits() as u32])
         .collect();

@@ -1,7 +1,7 @@
 //! Not a part of the crate: compiled by `main.rs` for the board, one symbol per function.
 #![no_std]
 
-#[path = "../../src/math/single.rs"]
+#[path = "../../src/number/math/single.rs"]
 mod single;
 
 #[inline(never)]

@@ -1,9 +1,9 @@
 //! Errors of paper 000's printed model, each shown against the derivations; listed in docs/errata.md.
 
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{Plant, PlantConfig, acceleration, furuta};
-use stribeck_core::rk4;
-use stribeck_core::sim::{REFERENCE_FRICTION, REFERENCE_START};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{Plant, PlantConfig, acceleration, furuta};
+use stribeck_core::model::rk4;
+use stribeck_core::model::sim::{REFERENCE_FRICTION, REFERENCE_START};
 
 fn rig() -> (furuta::Config, furuta::Furuta<f64>) {
     let c = furuta::Config::default();

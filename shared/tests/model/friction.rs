@@ -1,7 +1,7 @@
 //! Friction: the shape of the Brown–McPhee law, its derivative, and what the missing square does.
 
-use stribeck_core::dual::Dual;
-use stribeck_core::friction::Friction;
+use stribeck_core::model::friction::Friction;
+use stribeck_core::number::dual::Dual;
 
 const LAW: Friction<f64> = Friction {
     mu_d: 0.4,

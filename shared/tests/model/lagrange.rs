@@ -3,12 +3,12 @@
 //! L(q, ω) = T − V gives H = ∂²L/∂ω², B + G = (∂²L/∂ω∂q)·ω − ∂L/∂q. Nothing of the closed form is used: positions are
 //! vectors, velocities their directional derivatives.
 
-use stribeck_core::dual::Dual;
-use stribeck_core::plant::furuta::Furuta;
-use stribeck_core::plant::pendulum::Pendulum;
-use stribeck_core::plant::{Plant, Terms};
-use stribeck_core::scalar::Scalar;
-use stribeck_core::sim::Rng;
+use stribeck_core::model::plant::furuta::Furuta;
+use stribeck_core::model::plant::pendulum::Pendulum;
+use stribeck_core::model::plant::{Plant, Terms};
+use stribeck_core::model::sim::Rng;
+use stribeck_core::number::dual::Dual;
+use stribeck_core::number::scalar::Scalar;
 
 use super::{CASES, assert_close, random_furuta, random_pendulum, random_state};
 

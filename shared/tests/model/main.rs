@@ -8,10 +8,13 @@
 mod errata;
 mod friction;
 mod lagrange;
+mod memory;
+mod mismatch;
 mod motion;
 mod newton_euler;
+mod sensitivity;
 
-use stribeck_core::sim::Rng;
+use stribeck_core::model::sim::Rng;
 
 /// Random plants and states tried by each derivation.
 const CASES: usize = 20_000;

@@ -1,11 +1,11 @@
 //! Motion: energy is kept without friction, RK4 has order 4, and what an energy test cannot see.
 
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::furuta::Furuta;
-use stribeck_core::plant::pendulum::Pendulum;
-use stribeck_core::plant::{self, Plant, PlantConfig, furuta, pendulum};
-use stribeck_core::rk4;
-use stribeck_core::sim::{REFERENCE_START, Rng, Truth};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::furuta::Furuta;
+use stribeck_core::model::plant::pendulum::Pendulum;
+use stribeck_core::model::plant::{self, Plant, PlantConfig, furuta, pendulum};
+use stribeck_core::model::rk4;
+use stribeck_core::model::sim::{REFERENCE_START, Rng, Truth};
 
 const FREE: [Friction<f64>; 2] = [Friction::NONE; 2];
 
@@ -75,7 +75,7 @@ fn rk4_has_order_four() {
 
 #[test]
 fn friction_only_ever_takes_energy() {
-    let mut bench = stribeck_core::sim::Bench::reference(0.0, 0);
+    let mut bench = stribeck_core::model::sim::Simulation::reference(0.0, 0);
     let mut last = bench.truth.energy();
     for _ in 0..100_000 {
         bench.truth.step();
@@ -147,5 +147,44 @@ fn pendulum_period_is_the_elliptic_integral() {
     assert!(
         (y[0] - amplitude).abs() < 1e-9 && y[2].abs() < 1e-8,
         "{y:?}"
+    );
+}
+
+/// The work of the applied force is the energy gained, at every instant: Ė = τ·ω. All plants, generated ones too.
+#[test]
+fn work_in_is_energy_gained() {
+    fn check<P: Plant<f64>>(name: &str, plant: P) {
+        let mut rng = Rng::new(31);
+        for _ in 0..200 {
+            let mut two = |x: f64| [rng.within(-x, x), rng.within(-x, x)];
+            let (q, mut w, mut tau) = (two(3.0), two(5.0), two(0.5));
+            if P::DOF < 2 {
+                (w[1], tau[1]) = (0.0, 0.0);
+            }
+            let rates = |y: &[f64; 4]| plant::driven(&plant, &FREE, y, tau);
+            let (h, y0) = (1e-4, [q[0], q[1], w[0], w[1]]);
+            let energy = |y: [f64; 4]| {
+                let (q, w) = split(&y);
+                plant.energy(q, w)
+            };
+            let (ahead, behind) = (rk4::step(&y0, h, rates), rk4::step(&y0, -h, rates));
+            let gained = (energy(ahead) - energy(behind)) / (2.0 * h);
+            let power = tau[0] * w[0] + tau[1] * w[1];
+            assert!(
+                (gained - power).abs() < 1e-4 * (1.0 + power.abs()),
+                "{name}: {gained} {power}"
+            );
+        }
+    }
+    check("furuta", Furuta::new(&furuta::Config::default()));
+    check("pendulum", Pendulum::new(&pendulum::Config::default()));
+    check(
+        "cartpole",
+        plant::cartpole::Cartpole::new(&Default::default()),
+    );
+    check("acrobot", plant::acrobot::Acrobot::new(&Default::default()));
+    check(
+        "wheel",
+        plant::reactionwheel::Reactionwheel::new(&Default::default()),
     );
 }

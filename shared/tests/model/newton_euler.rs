@@ -4,10 +4,10 @@
 //! carries. H·q̈ + B + G must equal the torques for every q̈, and the normal forces of the model must be the
 //! joint forces at its frictionless accelerations.
 
-use stribeck_core::plant::Plant;
-use stribeck_core::plant::furuta::Furuta;
-use stribeck_core::plant::pendulum::Pendulum;
-use stribeck_core::sim::Rng;
+use stribeck_core::model::plant::Plant;
+use stribeck_core::model::plant::furuta::Furuta;
+use stribeck_core::model::plant::pendulum::Pendulum;
+use stribeck_core::model::sim::Rng;
 
 use super::{CASES, assert_close, random_furuta, random_pendulum, random_state};
 

@@ -2,12 +2,13 @@
 //! the score of an estimate against it. Shared by `tests/ekf*.rs` and `examples/study.rs`.
 #![allow(dead_code)]
 
-use stribeck_core::ekf::{self, Ekf, Estimate};
-use stribeck_core::friction::Friction;
-use stribeck_core::math;
-use stribeck_core::plant::{PlantConfig, furuta};
-use stribeck_core::scalar::Scalar;
-use stribeck_core::sim::{self, Rng};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::mismatch::{self, Mismatch};
+use stribeck_core::model::plant::{PlantConfig, furuta};
+use stribeck_core::model::sim::{self, Rng};
+use stribeck_core::number::math;
+use stribeck_core::number::scalar::Scalar;
+use stribeck_core::observer::ekf::{self, Ekf, Estimate, Verdict};
 
 /// 40,000 counts per turn [rad].
 pub const COUNT: f64 = core::f64::consts::TAU / sim::COUNTS_PER_REV as f64;
@@ -22,6 +23,8 @@ pub struct Case {
     pub q0: [f64; 2],
     pub dt_s: f64,
     pub ticks: usize,
+    /// What the bench has beyond its rig file (Furuta only).
+    pub mismatch: Mismatch,
 }
 
 impl Case {
@@ -33,6 +36,7 @@ impl Case {
             q0: sim::REFERENCE_START,
             dt_s: 1e-4,
             ticks: sim::REFERENCE_TICKS as usize,
+            mismatch: mismatch::NONE,
         }
     }
 
@@ -55,6 +59,7 @@ impl Case {
             q0: [g.within(-0.5, 0.5), g.within(60.0, 160.0).to_radians()],
             dt_s: 1e-4,
             ticks: 250_000,
+            mismatch: mismatch::NONE,
         }
     }
 
@@ -64,9 +69,23 @@ impl Case {
         [a.mu_d, a.mu_v, a.drag, b.mu_d, b.mu_v, b.drag]
     }
 
-    /// Angles at every tick.
+    /// Angles at every tick, as the encoders' discs show them.
     pub fn angles(&self) -> Vec<[f64; 2]> {
-        self.free_run(self.friction)
+        match (self.mismatch == mismatch::NONE, &self.plant) {
+            (false, PlantConfig::Furuta(rig)) => {
+                let substeps = (self.dt_s / STEP_S).ceil() as u32;
+                let (friction, q0) = (self.friction, self.q0);
+                let mut truth =
+                    mismatch::Truth::new(rig, friction, &self.mismatch, q0, self.dt_s, substeps);
+                let step = |_| {
+                    let q = truth.shown();
+                    truth.step();
+                    q
+                };
+                (0..self.ticks).map(step).collect()
+            }
+            _ => self.free_run(self.friction),
+        }
     }
 
     /// Angles of a free run with other friction.
@@ -92,12 +111,23 @@ pub fn encode(angles: &[[f64; 2]], noise: f64, seed: u64) -> Vec<[f64; 2]> {
     angles.iter().map(|a| [one(a[0]), one(a[1])]).collect()
 }
 
-/// The last estimate of the filter over measured angles, and the time at which stage C started [s].
+/// What the filter leaves after a record.
+pub struct Identified<S> {
+    pub estimate: Estimate<S>,
+    /// σ without the rig's tolerances.
+    pub record_sigma: [S; 6],
+    pub rig_sigma: [S; 7],
+    pub counters: ekf::Counters,
+    /// Start of stage C [s].
+    pub start_s: f64,
+}
+
+/// The filter over measured angles.
 pub fn identify<S: Scalar>(
     case: &Case,
     config: &ekf::Config,
     measured: &[[f64; 2]],
-) -> (Estimate<S>, f64) {
+) -> Identified<S> {
     config.validate().expect("a valid configuration");
     let filter = Ekf::<S>::new(&case.plant, config, S::lit(case.dt_s), [S::lit(COUNT); 2]);
     let mut s = filter.start(measured[0].map(S::lit));
@@ -108,8 +138,14 @@ pub fn identify<S: Scalar>(
             start = start.min(i as f64 * case.dt_s);
         }
     }
-    assert_eq!(s.restarts, 0, "the filter restarted");
-    (filter.estimate(&s), start)
+    assert_eq!(s.counters.restarts, 0, "the filter restarted");
+    Identified {
+        estimate: filter.estimate(&s),
+        record_sigma: filter.record_sigma(&s),
+        rig_sigma: filter.rig_sigma(&s),
+        counters: s.counters,
+        start_s: start,
+    }
 }
 
 /// 100·(1 − Σ(x̂−x)²/Σ(x−x̄)²) per joint.
@@ -130,11 +166,19 @@ pub fn fit(truth: &[[f64; 2]], model: &[[f64; 2]]) -> [f64; 2] {
 pub struct Score {
     /// Estimate / truth.
     pub ratio: [f64; 6],
-    /// 95 % half-width / truth.
+    /// 95 % half-width / truth, with the rig's tolerances and without.
     pub half_width: [f64; 6],
+    pub record_half_width: [f64; 6],
     /// Error in σ.
     pub z: [f64; 6],
     pub identifiable: u8,
+    pub verdict: Verdict,
+    pub colour: f64,
+    pub drift: f64,
+    /// Errors of the rig file, and their σ.
+    pub rig: [f64; 7],
+    pub rig_sigma: [f64; 7],
+    pub counters: ekf::Counters,
     /// Free run with the estimate and the filter's friction law.
     pub fit: [f64; 2],
     /// Start of stage C [s].
@@ -152,8 +196,10 @@ impl Score {
 pub fn score<S: Scalar>(case: &Case, config: &ekf::Config, noise: f64, seed: u64) -> Score {
     let angles = case.angles();
     let measured = encode(&angles, noise, seed);
-    let (e, start_s) = identify::<S>(case, config, &measured);
+    let found = identify::<S>(case, config, &measured);
+    let e = &found.estimate;
     let (p, sigma) = (e.p.map(S::to_f64), e.sigma.map(S::to_f64));
+    let record = found.record_sigma.map(S::to_f64);
     let t = case.parameters();
     let joint = |j: usize| Friction {
         drag: p[3 * j + 2],
@@ -169,9 +215,16 @@ pub fn score<S: Scalar>(case: &Case, config: &ekf::Config, noise: f64, seed: u64
     Score {
         ratio: core::array::from_fn(|i| p[i] / t[i]),
         half_width: core::array::from_fn(|i| 1.96 * sigma[i] / t[i]),
+        record_half_width: core::array::from_fn(|i| 1.96 * record[i] / t[i]),
         z: core::array::from_fn(|i| (p[i] - t[i]) / sigma[i]),
         identifiable: e.identifiable,
+        verdict: e.verdict,
+        colour: e.colour.to_f64(),
+        drift: e.drift[0].max(e.drift[1]).to_f64(),
+        rig: e.rig.map(S::to_f64),
+        rig_sigma: found.rig_sigma.map(S::to_f64),
+        counters: found.counters,
         fit: fit(&angles, &model),
-        start_s,
+        start_s: found.start_s,
     }
 }

@@ -1,9 +1,9 @@
 //! Bench mode: counts, noise, rest, for ever; f32 on chip is f64 off line.
 
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{PlantConfig, pendulum};
-use stribeck_core::sim::{Bench, Encoder, REFERENCE_START, Sample, Truth};
-use stribeck_core::uas::{Config, State, Uas};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{PlantConfig, pendulum};
+use stribeck_core::model::sim::{Encoder, REFERENCE_START, Sample, Simulation, Truth};
+use stribeck_core::observer::uas::{Config, State, Uas};
 
 use super::{angles, observer};
 
@@ -26,7 +26,7 @@ fn worst(st: &State<f32>, s: &Sample) -> [f64; 2] {
 
 fn ten_minutes(noise_counts: f64) -> Result {
     let uas = observer::<f32>(&Config::default());
-    let mut bench = Bench::reference(noise_counts, 21);
+    let mut bench = Simulation::reference(noise_counts, 21);
     let mut r = Result {
         state: uas.start(angles(bench.tick().counts)),
         largest_gain: 0.0,
@@ -73,7 +73,7 @@ fn f32_stays_within_half_a_count_of_f64_over_a_minute() {
     );
     let quantum = 2.0 * std::f64::consts::PI / 40_000.0;
     for noise in [0.0, 5.0] {
-        let mut bench = Bench::reference(noise, 22);
+        let mut bench = Simulation::reference(noise, 22);
         let first = bench.tick().counts;
         let (mut a, mut b) = (chip.start(angles(first)), reference.start(angles(first)));
         let mut apart = 0.0f64;
@@ -104,7 +104,7 @@ fn a_simple_pendulum_is_followed() {
     ];
     let uas = Uas::<f32>::new(&plant, &Config::default(), &Default::default(), 1e-4);
     let truth = Truth::new(&plant, friction, [2.0, 0.0], 1e-4, 2);
-    let mut bench = Bench::new(truth, [Encoder::default(); 2], 0);
+    let mut bench = Simulation::new(truth, [Encoder::default(); 2], 0);
     let mut st = uas.start(angles(bench.tick().counts));
     let mut furthest = 0.0f64;
     for tick in 0..200_000 {

@@ -1,13 +1,13 @@
 //! The guard: whatever goes wrong inside, the observer counts it and starts again.
 
-use stribeck_core::sim::Bench;
-use stribeck_core::uas::{Config, Mode, State};
+use stribeck_core::model::sim::Simulation;
+use stribeck_core::observer::uas::{Config, Mode, State};
 
 use super::{angles, observer};
 
 fn poisoned(poison: impl Fn(&mut State<f32>)) -> State<f32> {
     let uas = observer::<f32>(&Config::default());
-    let mut bench = Bench::reference(5.0, 31);
+    let mut bench = Simulation::reference(5.0, 31);
     let mut st = uas.start(angles(bench.tick().counts));
     for _ in 0..5_000 {
         uas.step(&mut st, angles(bench.tick().counts));
@@ -68,7 +68,7 @@ fn runaway_gain_of_paper_mode_is_counted_and_restarted() {
         gain_max: 50.0,
         ..Config::default()
     });
-    let mut bench = Bench::reference(20.0, 32);
+    let mut bench = Simulation::reference(20.0, 32);
     let mut st = uas.start(angles(bench.tick().counts));
     for _ in 0..2_000_000 {
         uas.step(&mut st, angles(bench.tick().counts));
@@ -87,7 +87,7 @@ fn stiff_parameters_are_limited_in_the_model_and_counted() {
         b.initial = fixed;
     }
     let uas = observer::<f32>(&cfg);
-    let mut bench = Bench::reference(0.0, 33);
+    let mut bench = Simulation::reference(0.0, 33);
     let first = bench.tick();
     let mut st = uas.start(first.q.map(|x| x as f32));
     for _ in 0..100_000 {

@@ -10,11 +10,12 @@ mod guard;
 mod nussbaum;
 mod paper;
 
-use stribeck_core::encoder;
-use stribeck_core::plant::PlantConfig;
-use stribeck_core::scalar::Scalar;
-use stribeck_core::tracker;
-use stribeck_core::uas::{Config, Uas};
+use stribeck_core::model::joint::Joint;
+use stribeck_core::model::plant::PlantConfig;
+use stribeck_core::number::scalar::Scalar;
+use stribeck_core::observer::encoder;
+use stribeck_core::observer::tracker;
+use stribeck_core::observer::uas::{Config, Uas};
 
 const DT: f64 = 1e-4;
 
@@ -30,5 +31,5 @@ fn observer<S: Scalar>(cfg: &Config) -> Uas<S> {
 /// Counters → angles, as the device does it.
 fn angles<S: Scalar>(counts: [u32; 2]) -> [S; 2] {
     let cfg = encoder::Config::default();
-    counts.map(|c| cfg.angle(c as i32))
+    counts.map(|c| cfg.place(Joint::Revolute, c as i32))
 }

@@ -1,7 +1,7 @@
 //! Nussbaum functions: values against their definitions, derivatives against dual numbers, growth and sign changes.
 
-use stribeck_core::dual::Dual;
-use stribeck_core::nussbaum::{Function, Kind};
+use stribeck_core::number::dual::Dual;
+use stribeck_core::observer::uas::nussbaum::{Function, Kind};
 
 const ALL: [Kind; 4] = [
     Kind::MittagLeffler,

@@ -1,9 +1,9 @@
 //! Paper mode: Table 4 comes out of Table 2 alone.
 
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{PlantConfig, furuta};
-use stribeck_core::sim::{Bench, Encoder, Rng, Truth};
-use stribeck_core::uas::{Config, Uas};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{PlantConfig, furuta};
+use stribeck_core::model::sim::{Encoder, Rng, Simulation, Truth};
+use stribeck_core::observer::uas::{Config, Uas};
 
 use super::{DT, observer};
 
@@ -18,7 +18,7 @@ fn printed(z: &[f64; 10]) -> [String; 10] {
 }
 
 /// Run paper mode over a record of true angles and velocities with σ of noise on the velocities.
-fn identify(record: Bench, seconds: usize, noise: f64) -> [f64; 10] {
+fn identify(record: Simulation, seconds: usize, noise: f64) -> [f64; 10] {
     let uas = observer::<f64>(&Config::paper());
     let mut rng = Rng::new(11);
     let mut record = record;
@@ -33,7 +33,7 @@ fn identify(record: Bench, seconds: usize, noise: f64) -> [f64; 10] {
 
 #[test]
 fn table_4_is_reproduced_to_the_printed_digit() {
-    let z = identify(Bench::reference(0.0, 0), 35, 0.1);
+    let z = identify(Simulation::reference(0.0, 0), 35, 0.1);
     println!("ẑ      {:?}\nprinted {TABLE_4:?}", printed(&z));
     assert_eq!(printed(&z), TABLE_4.map(String::from));
 }
@@ -52,7 +52,7 @@ fn another_record_gives_the_same_parameters() {
         Friction::brown_mcphee([1e-4, 2e-4, 1e-3, 2e-2, 1e-2]),
     ];
     let truth = Truth::new(&plant, friction, [-0.7, 2.4], DT, 2);
-    let other = Bench::new(truth, [Encoder::default(); 2], 0);
+    let other = Simulation::new(truth, [Encoder::default(); 2], 0);
     let z = identify(other, 35, 0.3);
     assert_eq!(printed(&z), TABLE_4.map(String::from));
 }
@@ -93,7 +93,7 @@ fn parameters_follow_the_exact_solution_of_their_law() {
 #[test]
 fn f32_reaches_table_4_too() {
     let uas = observer::<f32>(&Config::paper());
-    let mut record = Bench::reference(0.0, 0);
+    let mut record = Simulation::reference(0.0, 0);
     let mut rng = Rng::new(12);
     let mut st = uas.start(record.tick().q.map(|x| x as f32));
     for _ in 1..350_000 {

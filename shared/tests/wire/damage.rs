@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use stribeck_core::sim::Rng;
+use stribeck_core::model::sim::Rng;
 use stribeck_core::wire::{Decoder, MAX_FRAME};
 
 use crate::samples;

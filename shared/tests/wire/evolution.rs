@@ -1,9 +1,9 @@
 //! Growth: frames of newer and older revisions, unknown kinds, other configuration versions.
 
 use serde::Serialize;
-use stribeck_core::config::{Blob, Config, ConfigError, VERSION};
-use stribeck_core::run::Phase;
-use stribeck_core::wire::{Decoder, Frame, Hello, Status, crc32};
+use stribeck_core::device::config::{Blob, Config, ConfigError, VERSION};
+use stribeck_core::device::run::Phase;
+use stribeck_core::wire::{Body, ClockSource, Decoder, Frame, Hello, Status, Verdict, Wear, crc32};
 
 use crate::samples;
 
@@ -68,11 +68,34 @@ fn an_older_revision_is_read_with_unknown_fields_zero() {
     assert_eq!(read(&frame(3, 0, &older)), Frame::Status(expected));
 }
 
+/// The bytes of a Status as they were sent before overloads and wear were appended.
+#[test]
+fn a_status_of_revision_1_is_read() {
+    let hex = "0b0301f0a20403a846bc4604b60c46010da03fb6b802cab802803b1c47011aa0\
+               3f8088debe010102030c0405060708090a0b030364e0f1bc00";
+    let bytes: Vec<u8> = (0..hex.len())
+        .step_by(2)
+        .map(|i| u8::from_str_radix(&hex[i..i + 2], 16).unwrap())
+        .collect();
+    let expected = Status {
+        overloads: 0,
+        wear: Wear::default(),
+        uas_floored: 0,
+        ekf_floored: 0,
+        ekf_gated: 0,
+        ekf_resumes: 0,
+        ekf_verdict: Verdict::NotConverged,
+        drive: Default::default(),
+        ..samples::status()
+    };
+    assert_eq!(read(&bytes), Frame::Status(expected));
+}
+
 #[test]
 fn a_short_body_of_the_present_revision_is_an_error() {
     let whole = body(&samples::status());
     let mut decoder: Decoder = Decoder::new();
-    decoder.feed(&frame(3, 1, &whole[..whole.len() - 1]), |raw| {
+    decoder.feed(&frame(3, Status::REV, &whole[..whole.len() - 1]), |raw| {
         assert!(raw.unwrap().decode().is_err());
     });
 }
@@ -81,16 +104,28 @@ fn a_short_body_of_the_present_revision_is_an_error() {
 fn an_older_hello_keeps_what_it_had() {
     // Hello is read by every later version: each cut of it yields the fields before the cut.
     let whole = body(&samples::hello());
-    let cut = whole.len() - samples::hello().config.as_bytes().len() - 1;
+    let cut = whole.len() - samples::hello().config.as_bytes().len() - 2;
     let Frame::Hello(hello) = read(&frame(1, 0, &whole[..cut])) else {
         panic!("not a Hello");
     };
     let expected = Hello {
         config: Blob::default(),
+        clock: ClockSource::Unknown,
         ..samples::hello()
     };
     assert_eq!(hello, expected);
     assert_eq!(hello.config(), Err(ConfigError::Unreadable));
+}
+
+#[test]
+fn a_hello_of_revision_1_does_not_know_its_clock() {
+    let whole = body(&samples::hello());
+    let expected = Hello {
+        clock: ClockSource::Unknown,
+        ..samples::hello()
+    };
+    let read = read(&frame(1, 1, &whole[..whole.len() - 1]));
+    assert_eq!(read, Frame::Hello(expected));
 }
 
 #[test]

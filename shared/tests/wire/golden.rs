@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use stribeck_core::config::{BLOB_BYTES, Blob, Config};
+use stribeck_core::device::config::{BLOB_BYTES, Blob, Config};
 use stribeck_core::wire::{Decoder, Frame, MAX_FRAME};
 
 use crate::{same_as_file, samples};
@@ -99,6 +99,29 @@ fn block_contents_come_back() {
             (30_000, Record::Params(samples::params())),
         ]
     );
+}
+
+/// Revision 1 had parameter records of 98 bytes and no field that says so.
+#[test]
+fn a_block_of_revision_1_keeps_its_shorter_records() {
+    use stribeck_core::wire::block::{Params, Record};
+    let mut block = samples::block();
+    let shorter = block.data.len() - (139 - 98);
+    block.data = stribeck_core::wire::Bytes::copy_from(&block.data[..shorter]).unwrap();
+    assert!(!block.is_consistent());
+    block.param_bytes = 0;
+    assert!(block.is_consistent());
+    let Some((_, Record::Params(found))) = block.records().last() else {
+        panic!("no parameter record");
+    };
+    let expected = Params {
+        rig: [0.0; 7],
+        colour: 0.0,
+        drift: [0.0; 2],
+        verdict: stribeck_core::wire::Verdict::NotConverged,
+        ..samples::params()
+    };
+    assert_eq!(found, expected);
 }
 
 #[test]

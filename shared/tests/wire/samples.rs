@@ -1,11 +1,12 @@
 //! One value of every frame, every field different from its default.
 
-use stribeck_core::config::{Blob, Config};
-use stribeck_core::run::{Cause, Phase};
+use stribeck_core::device::config::{Blob, Config};
+use stribeck_core::device::run::{Cause, Phase};
 use stribeck_core::wire::block::{Order, Params, States};
 use stribeck_core::wire::{
-    Ask, Block, Command, ConfigOrigin, Event, Frame, Health, Hello, Initial, Pattern, Refusal,
-    Reply, ResetCause, Spread, Status, What, text,
+    Ask, Block, ClockSource, Command, ConfigOrigin, Drive, DriveHealth, Event, Frame, Health,
+    Hello, Initial, Mode, Pattern, Plan, Refusal, Reply, ResetCause, Shape, Signal, Spread, Status,
+    Trip, Verdict, Wear, What, text,
 };
 
 const INITIAL: Initial = Initial {
@@ -33,6 +34,7 @@ pub fn hello() -> Hello {
         config_since: 11_000,
         // Any bytes: the configuration has its own golden file.
         config: Blob::from_bytes(&[1, 2, 3]).unwrap(),
+        clock: ClockSource::Internal,
     }
 }
 
@@ -79,6 +81,11 @@ pub fn params() -> Params {
         sigma: core::array::from_fn(|i| 20.0 + i as f32),
         stage: 2,
         identifiable: 0b01_1011,
+        rig: core::array::from_fn(|i| 30.0 + i as f32),
+        colour: 1.5,
+        drift: [2.5, 3.5],
+        verdict: Verdict::Inflated,
+        drive: None,
     }
 }
 
@@ -110,6 +117,23 @@ pub fn status() -> Status {
         bad_frames: 11,
         reset_cause: ResetCause::BrownOut,
         config_origin: ConfigOrigin::StoredWasBad,
+        overloads: 12,
+        wear: Wear {
+            stores: 300,
+            failures: 13,
+        },
+        uas_floored: 12,
+        ekf_floored: 13,
+        ekf_gated: 14,
+        ekf_resumes: 15,
+        ekf_verdict: Verdict::NotExplained,
+        drive: DriveHealth {
+            mode: Mode::Track,
+            trips: 16,
+            last: Trip::Lost,
+            saturated: 17,
+            late_plans: 18,
+        },
     }
 }
 
@@ -138,8 +162,22 @@ fn events() -> Vec<(&'static str, What)> {
             "event_encoder_fault",
             What::EncoderFault { joint: 1, flags: 9 },
         ),
+        (
+            "event_drive",
+            What::Drive {
+                mode: Mode::Off,
+                trip: Trip::Heartbeat,
+            },
+        ),
         ("event_uas_restart", What::UasRestart { total: 2 }),
         ("event_ekf_restart", What::EkfRestart { total: 3 }),
+        (
+            "event_overloaded",
+            What::Overloaded {
+                cycles: 41_000,
+                limit: 30_000,
+            },
+        ),
     ]
 }
 
@@ -163,6 +201,9 @@ fn refusals() -> Vec<(&'static str, Option<Refusal>)> {
             Some(Refusal::ConfigVersion { found: 9, known: 1 }),
         ),
         ("reply_config_unreadable", Some(Refusal::ConfigUnreadable)),
+        ("reply_not_drivable", Some(Refusal::NotDrivable)),
+        ("reply_driving", Some(Refusal::Driving)),
+        ("reply_not_planning", Some(Refusal::NotPlanning)),
     ]
 }
 
@@ -189,6 +230,15 @@ fn asks() -> Vec<(&'static str, Ask)> {
             },
         ),
         ("command_reset", Ask::Reset),
+        ("command_drive", Ask::Drive(drive())),
+        (
+            "command_plan",
+            Ask::Plan(Plan {
+                from_tick: 70_100,
+                weights: core::array::from_fn(|i| i as f32),
+            }),
+        ),
+        ("command_beat", Ask::Beat),
     ]
 }
 
@@ -220,4 +270,19 @@ pub fn frames() -> Vec<(&'static str, Frame)> {
 /// The default configuration as stored and sent.
 pub fn config() -> Blob {
     Blob::seal(&Config::default())
+}
+
+fn drive() -> Drive {
+    Drive {
+        mode: Mode::Track,
+        signal: Signal {
+            shape: Shape::Chirp,
+            offset: 0.5,
+            amplitude: 0.25,
+            low_hz: 0.125,
+            high_hz: 8.0,
+            seconds: 20.0,
+            seed: 300,
+        },
+    }
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
 use stribeck_core::wire::{
     Block, Body, Command, Event, Hello, Pattern, Reply, SCHEMA, SCHEMA_HASH, Status, fnv1a,
 };

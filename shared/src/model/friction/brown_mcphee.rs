@@ -9,29 +9,30 @@
 //!      + d·ω·|ω|                              air drag
 //! ```
 //!
-//! f opposes the motion: H·q̈ + B + G = −f + u. Units: μd, μs, Δd [m], μv, Δv [N·m·s], vt [rad/s],
-//! Fnt and Fn [N], d [N·m·s²], f [N·m].
+//! f opposes the motion: H·q̈ + B + G = −f + u. Units: μd, μs, Δd \[m\], μv, Δv \[N·m·s\], vt \[rad/s\],
+//! Fnt and Fn \[N\], d \[N·m·s²\], f \[N·m\].
 
-use crate::scalar::Scalar;
+use super::{Law, Step, saturating_tanh};
+use crate::number::scalar::Scalar;
 
 /// Friction of one joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Friction<S> {
-    /// Coulomb coefficient times radius, μd [m].
+    /// Coulomb coefficient times radius, μd \[m\].
     pub mu_d: S,
-    /// Static coefficient times radius, μs [m].
+    /// Static coefficient times radius, μs \[m\].
     pub mu_s: S,
-    /// Viscous coefficient μv [N·m·s].
+    /// Viscous coefficient μv \[N·m·s\].
     pub mu_v: S,
-    /// Transition velocity vt [rad/s]: the peak of the Stribeck curve is at ω = vt.
+    /// Transition velocity vt \[rad/s\]: the peak of the Stribeck curve is at ω = vt.
     pub vt: S,
-    /// Transition force Fnt [N] of the viscous term.
+    /// Transition force Fnt \[N\] of the viscous term.
     pub fnt: S,
-    /// Quadratic drag d [N·m·s²].
+    /// Quadratic drag d \[N·m·s²\].
     pub drag: S,
-    /// Direction asymmetry of the Coulomb term, Δd [m]: μd ± Δd for ω ≷ 0.
+    /// Direction asymmetry of the Coulomb term, Δd \[m\]: μd ± Δd for ω ≷ 0.
     pub delta_d: S,
-    /// Direction asymmetry of the viscous term, Δv [N·m·s].
+    /// Direction asymmetry of the viscous term, Δv \[N·m·s\].
     pub delta_v: S,
 }
 
@@ -60,7 +61,7 @@ impl<S: Scalar> Friction<S> {
         }
     }
 
-    /// f(ω) [N·m] at velocity `w` [rad/s] and normal force `fn_` [N].
+    /// f(ω) \[N·m\] at velocity `w` \[rad/s\] and normal force `fn_` \[N\]; opposes the motion.
     #[inline(always)]
     pub fn torque(&self, w: S, fn_: S) -> S {
         let r = w / self.vt;
@@ -73,7 +74,7 @@ impl<S: Scalar> Friction<S> {
             + self.drag * w * w.abs()
     }
 
-    /// Largest slope ∂f/∂ω [N·m·s] that the law can reach near ω = 0 at normal force `fn_`.
+    /// Largest slope ∂f/∂ω \[N·m·s\] that the law can reach near ω = 0 at normal force `fn_`.
     ///
     /// The Coulomb term has slope 4·Fn·μd/vt at 0, the Stribeck term Fn·(μs − μd)/vt·16/9.
     pub fn slope_at_zero(&self, fn_: S) -> S {
@@ -83,15 +84,17 @@ impl<S: Scalar> Friction<S> {
     }
 }
 
-/// tanh, without the work where it is ±1 to the last bit of an f64: most of the time in a swing.
-#[inline(always)]
-fn saturating_tanh<S: Scalar>(x: S) -> S {
-    let one_from = S::lit(20.0);
-    if x > one_from {
-        S::ONE
-    } else if x < -one_from {
-        -S::ONE
-    } else {
-        x.tanh()
+impl<S: Scalar> Law<S> for Friction<S> {
+    type Memory = ();
+
+    #[inline(always)]
+    fn relaxed(&self) {}
+
+    #[inline(always)]
+    fn advance(&self, _: &(), _: &Step<S>) {}
+
+    #[inline(always)]
+    fn torque(&self, _: &(), w: S, fn_: S) -> S {
+        Friction::torque(self, w, fn_)
     }
 }

@@ -1,6 +1,6 @@
 //! The tilted Furuta pendulum (paper 000 §II, corrected: see docs/errata.md).
 //!
-//! q = (θ0 arm, θ1 pendulum) [rad]. z0 is the arm's axis, pointing down along the tilted axis; x1 lies
+//! q = (θ0 arm, θ1 pendulum) \[rad\]. z0 is the arm's axis, pointing down along the tilted axis; x1 lies
 //! along the arm, y1 = z0×x1; the pendulum points along −sinθ1·y1 + cosθ1·z0; gravity lies in the x0–z0
 //! plane, tilted by φ. With s0 = sinθ0 … and K = m2·l2² + j2y − j2z:
 //!
@@ -26,32 +26,35 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, JOINTS, Plant, Sym2, Terms, Trig};
-use crate::range::{OutOfRange, check};
-use crate::scalar::Scalar;
+use super::tolerance::{Prior, Tolerance, together};
+use super::{Bounds, Plant, RigError, Sensitivity, Sym2, Terms, Trig};
+use crate::JOINTS;
+use crate::model::joint::Joint;
+use crate::number::range::{OutOfRange, check};
+use crate::number::scalar::Scalar;
 
 /// Geometry, masses and tilt. The default is the rig of paper 000 Table 1 at 45° tilt.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// Arm mass m1 [kg].
+    /// Arm mass m1 \[kg\].
     pub m1: f32,
-    /// Pendulum mass m2 [kg].
+    /// Pendulum mass m2 \[kg\].
     pub m2: f32,
-    /// Arm inertia about its axis through its centre of gravity [kg·m²].
+    /// Arm inertia about its axis through its centre of gravity \[kg·m²\].
     pub j1z: f32,
-    /// Pendulum inertias about its centre of gravity [kg·m²].
+    /// Pendulum inertias about its centre of gravity \[kg·m²\].
     pub j2x: f32,
     pub j2y: f32,
     pub j2z: f32,
-    /// Pivot to centre of gravity of the arm, l1 [m].
+    /// Pivot to centre of gravity of the arm, l1 \[m\].
     pub l1: f32,
-    /// Pivot to centre of gravity of the pendulum, l2 [m].
+    /// Pivot to centre of gravity of the pendulum, l2 \[m\].
     pub l2: f32,
-    /// Arm length L1 [m].
+    /// Arm length L1 \[m\].
     pub arm_length: f32,
-    /// Tilt φ of the arm's axis from the vertical [rad].
+    /// Tilt φ of the arm's axis from the vertical \[rad\].
     pub tilt: f32,
-    /// Gravity g [m/s²].
+    /// Gravity g \[m/s²\].
     pub gravity: f32,
 }
 
@@ -74,6 +77,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Both joints turn.
+    pub const KINDS: [Joint; JOINTS] = [Joint::Revolute; JOINTS];
+    /// Angles at which it hangs at rest \[rad\].
+    pub const REST: [f32; JOINTS] = [0.0; JOINTS];
+
     /// The fields in their order.
     pub fn values(&self) -> [f32; 11] {
         let c = self;
@@ -109,6 +117,57 @@ impl Config {
         }
     }
 
+    /// What the tolerances leave open, in units of m2·g·l2 as the motion shows it: each relative error minus that of m2·l2.
+    pub fn prior(&self, t: &Tolerance) -> Prior {
+        let c = self;
+        let arm = [
+            c.j1z,
+            c.m1 * c.l1 * c.l1,
+            c.m2 * c.arm_length * c.arm_length,
+        ];
+        let arm = arm.map(|x| x / (arm[0] + arm[1] + arm[2]));
+        let offset = c.m2 * c.l2 * c.l2 / (c.j2x + c.m2 * c.l2 * c.l2);
+        let lever = c.m1 * c.l1 / (c.m1 * c.l1 + c.m2 * c.arm_length);
+        let carried = c.m1 / (c.m1 + c.m2);
+        Prior {
+            zero: [Tolerance::SIGMA * t.zero; JOINTS],
+            rig: [
+                t.tilt,
+                together([
+                    arm[0] * t.j1z,
+                    arm[1] * t.m1,
+                    2.0 * arm[1] * t.l1,
+                    (arm[2] - 1.0) * t.m2,
+                    2.0 * arm[2] * t.arm_length,
+                    t.l2,
+                ]),
+                together([
+                    (1.0 - offset) * t.j2,
+                    (offset - 1.0) * t.m2,
+                    (2.0 * offset - 1.0) * t.l2,
+                    0.0,
+                    0.0,
+                    0.0,
+                ]),
+                t.arm_length,
+                together([
+                    lever * t.m1,
+                    lever * t.l1,
+                    lever * t.m2,
+                    (1.0 - lever) * t.arm_length,
+                    t.l2,
+                    0.0,
+                ]),
+            ]
+            .map(|x| Tolerance::SIGMA * x),
+            coulomb: [
+                Tolerance::SIGMA * together([carried * t.m1, carried * t.m2, t.l2, 0.0, 0.0, 0.0]),
+                Tolerance::SIGMA * t.l2,
+            ],
+            viscous: Tolerance::SIGMA * together([t.m2, t.l2, 0.0, 0.0, 0.0, 0.0]),
+        }
+    }
+
     /// The first field outside its allowed range, if any.
     pub fn validate(&self) -> Result<(), OutOfRange> {
         check("plant.furuta.m1", self.m1, 1e-4, 1e3)?;
@@ -133,21 +192,22 @@ impl Config {
 /// The plant with its constant groups computed once.
 #[derive(Clone, Copy, Debug)]
 pub struct Furuta<S> {
-    /// j1z + m1·l1² + m2·L1² [kg·m²].
+    /// j1z + m1·l1² + m2·L1² \[kg·m²\].
     arm: S,
-    /// m2·l2² + j2y [kg·m²].
+    /// m2·l2² + j2y \[kg·m²\].
     j_y: S,
-    /// j2z [kg·m²].
+    /// j2z \[kg·m²\].
     j_z: S,
-    /// H22 = j2x + m2·l2² [kg·m²].
+    /// H22 = j2x + m2·l2² \[kg·m²\].
     j_x: S,
-    /// m2·l2·L1 [kg·m²].
+    /// m2·l2·L1 \[kg·m²\].
     couple: S,
-    /// K = m2·l2² + j2y − j2z [kg·m²].
+    /// K = m2·l2² + j2y − j2z \[kg·m²\].
     k: S,
-    /// (m1·l1 + m2·L1)·g·sφ [N·m].
+    /// (m1·l1 + m2·L1)·g·sφ and ·cφ \[N·m\].
     g_arm: S,
-    /// m2·g·l2·sφ and m2·g·l2·cφ [N·m].
+    g_arm_c: S,
+    /// m2·g·l2·sφ and m2·g·l2·cφ \[N·m\].
     g_s: S,
     g_c: S,
     m1: S,
@@ -155,7 +215,7 @@ pub struct Furuta<S> {
     l1: S,
     l2: S,
     arm_length: S,
-    /// g·sφ and g·cφ [m/s²].
+    /// g·sφ and g·cφ \[m/s²\].
     gs: S,
     gc: S,
 }
@@ -191,6 +251,7 @@ impl<S: Scalar> Furuta<S> {
             couple: m2l2 * arm_length,
             k: m2l2 * l2 + j2y - j2z,
             g_arm: (m1 * l1 + m2 * arm_length) * gravity * sp,
+            g_arm_c: (m1 * l1 + m2 * arm_length) * gravity * cp,
             g_s: m2l2 * gravity * sp,
             g_c: m2l2 * gravity * cp,
             m1,
@@ -202,13 +263,33 @@ impl<S: Scalar> Furuta<S> {
             gc: gravity * cp,
         }
     }
+
+    /// The same plant with four groups multiplied, which is all that free motion shows of wrong masses and lengths: arm
+    /// inertia, link inertia H22 (K moves by the same amount), arm length in coupling and reactions, the arm's gravity
+    /// torque. m2·g·l2 is the unit of mass.
+    pub fn with_factors(self, [arm, link, length, gravity]: [S; 4]) -> Self {
+        let shift = self.j_x * (link - S::ONE);
+        Furuta {
+            arm: self.arm * arm,
+            j_x: self.j_x * link,
+            j_y: self.j_y + shift,
+            k: self.k + shift,
+            couple: self.couple * length,
+            arm_length: self.arm_length * length,
+            g_arm: self.g_arm * gravity,
+            ..self
+        }
+    }
 }
 
 impl<S: Scalar> Plant<S> for Furuta<S> {
     const DOF: usize = 2;
+    const CLOSED_FORM: bool = true;
+    /// A motor on the arm's axis.
+    const ACTUATOR: [f32; JOINTS] = [1.0, 0.0];
 
     #[inline(always)]
-    fn terms_at(&self, trig: &Trig<S>, w: [S; JOINTS]) -> Terms<S> {
+    fn terms_at(&self, trig: &Trig<S>, w: [S; JOINTS], tau: [S; JOINTS]) -> Terms<S> {
         let ([s0, s1], [c0, c1]) = (trig.sin, trig.cos);
         let (w0w0, w0w1, w1w1) = (w[0] * w[0], w[0] * w[1], w[1] * w[1]);
         let s1c1 = s1 * c1;
@@ -229,7 +310,7 @@ impl<S: Scalar> Plant<S> for Furuta<S> {
         let dt_dq = [S::ZERO, ks1c1 * w0w0 + couple_s1 * w0w1];
 
         let h_inv = h.inverse();
-        let free = h_inv.apply([-b[0] - g[0], -b[1] - g[1]]);
+        let free = h_inv.apply([-b[0] - g[0] + tau[0], -b[1] - g[1] + tau[1]]);
 
         let [e0, e1] = free;
         let gs_c0 = self.gs * c0;
@@ -254,6 +335,93 @@ impl<S: Scalar> Plant<S> for Furuta<S> {
             dt_dq,
             free,
             normal,
+        }
+    }
+
+    #[inline(always)]
+    fn perturbed(&self, e: &RigError<S>) -> Self {
+        // sφ and cφ turned by the tilt's error, which is small: series of sine and cosine up to the fifth power.
+        let d2 = e.tilt * e.tilt;
+        let sin = e.tilt * (S::ONE - d2 * (S::lit(1.0 / 6.0) - d2 * S::lit(1.0 / 120.0)));
+        let cos = S::ONE - d2 * (S::lit(0.5) - d2 * S::lit(1.0 / 24.0));
+        let turned = |s: S, c: S| (s * cos + c * sin, c * cos - s * sin);
+        let (gs, gc) = turned(self.gs, self.gc);
+        let (g_s, g_c) = turned(self.g_s, self.g_c);
+        let (g_arm, g_arm_c) = turned(self.g_arm, self.g_arm_c);
+        let link = self.j_x * e.link;
+        let weight = S::ONE + e.gravity;
+        let length = S::ONE + e.length;
+        Furuta {
+            arm: self.arm * (S::ONE + e.arm),
+            j_y: self.j_y + link,
+            j_x: self.j_x + link,
+            k: self.k + link,
+            couple: self.couple * length,
+            g_arm: g_arm * weight,
+            g_arm_c: g_arm_c * weight,
+            g_s,
+            g_c,
+            arm_length: self.arm_length * length,
+            gs,
+            gc,
+            ..*self
+        }
+    }
+
+    #[inline(always)]
+    fn sensitivity(
+        &self,
+        error: &RigError<S>,
+        trig: &Trig<S>,
+        w: [S; JOINTS],
+        terms: &Terms<S>,
+        a: [S; JOINTS],
+    ) -> Sensitivity<S> {
+        let ([s0, s1], [c0, c1]) = (trig.sin, trig.cos);
+        let two = S::lit(2.0);
+        let (w00, w01, w11) = (w[0] * w[0], w[0] * w[1], w[1] * w[1]);
+        let s1c1 = s1 * c1;
+        let twice = two * self.k * s1c1;
+        let across = self.couple * s1;
+        let turning = self.k * (c1 * c1 - s1 * s1);
+        let s0c1 = s0 * c1;
+        // Each: ∂H·q̈ + ∂B + ∂G.
+        let by = |force: [S; 2]| {
+            let [x, y] = terms.h_inv.apply(force);
+            [-x, -y]
+        };
+        let swung = self.g_s * c0 * c1;
+        // The groups without the error that each is differentiated by.
+        let arm = self.arm / (S::ONE + error.arm);
+        let link = self.j_x / (S::ONE + error.link);
+        let couple = self.couple / (S::ONE + error.length);
+        let g_arm = self.g_arm / (S::ONE + error.gravity);
+        Sensitivity {
+            angle: [
+                by([self.g_arm * c0 + self.g_s * s0 * s1, -swung]),
+                by([
+                    twice * a[0] + across * a[1] + two * turning * w01 + self.couple * c1 * w11
+                        - swung,
+                    across * a[0] - turning * w00 + self.g_c * c1 + self.g_s * s0 * s1,
+                ]),
+            ],
+            speed: [
+                by([twice * w[1], -twice * w[0]]),
+                by([twice * w[0] + two * across * w[1], S::ZERO]),
+            ],
+            rig: [
+                by([
+                    self.g_arm_c * s0 - self.g_c * s1 * c0,
+                    -self.g_c * s0c1 - self.g_s * s1,
+                ]),
+                by([arm * a[0], S::ZERO]),
+                by([
+                    link * (s1 * s1 * a[0] + two * s1c1 * w01),
+                    link * (a[1] - s1c1 * w00),
+                ]),
+                by([couple * (s1 * w11 - c1 * a[1]), -couple * c1 * a[0]]),
+                by([g_arm * s0, S::ZERO]),
+            ],
         }
     }
 

@@ -10,24 +10,27 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bounds, JOINTS, Plant, Sym2, Terms, Trig};
-use crate::range::{OutOfRange, check};
-use crate::scalar::Scalar;
+use super::tolerance::{Prior, Tolerance, together};
+use super::{Bounds, Plant, RIG_ERRORS, RigError, Sensitivity, Sym2, Terms, Trig};
+use crate::JOINTS;
+use crate::model::joint::Joint;
+use crate::number::range::{OutOfRange, check};
+use crate::number::scalar::Scalar;
 
 /// Mass, geometry and tilt.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// Mass m [kg].
+    /// Mass m \[kg\].
     pub mass: f32,
-    /// Pivot to centre of gravity l [m].
+    /// Pivot to centre of gravity l \[m\].
     pub length: f32,
-    /// Inertia about the pivot J [kg·m²].
+    /// Inertia about the pivot J \[kg·m²\].
     pub inertia: f32,
-    /// Tilt φ of the plane of motion from the vertical [rad].
+    /// Tilt φ of the plane of motion from the vertical \[rad\].
     pub tilt: f32,
-    /// Gravity g [m/s²].
+    /// Gravity g \[m/s²\].
     pub gravity: f32,
-    /// Constant normal force of a preloaded bearing [N]; 0: Fn is the reaction of the pivot.
+    /// Constant normal force of a preloaded bearing \[N\]; 0: Fn is the reaction of the pivot.
     pub load: f32,
 }
 
@@ -46,6 +49,22 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The joint turns; the inert one is taken to.
+    pub const KINDS: [Joint; JOINTS] = [Joint::Revolute; JOINTS];
+    /// Angles at which it hangs at rest \[rad\].
+    pub const REST: [f32; JOINTS] = [0.0; JOINTS];
+
+    /// What the tolerances of m2, l2 and j2 leave open, in units of m·g·l as the motion shows it.
+    pub fn prior(&self, t: &Tolerance) -> Prior {
+        let inertia = together([t.j2, t.m2, t.l2, 0.0, 0.0, 0.0]);
+        Prior {
+            zero: [Tolerance::SIGMA * t.zero, 0.0],
+            rig: [0.0, Tolerance::SIGMA * inertia, 0.0, 0.0, 0.0],
+            coulomb: [Tolerance::SIGMA * t.l2, 0.0],
+            viscous: Tolerance::SIGMA * together([t.m2, t.l2, 0.0, 0.0, 0.0, 0.0]),
+        }
+    }
+
     /// The first field outside its allowed range, if any.
     pub fn validate(&self) -> Result<(), OutOfRange> {
         check("plant.pendulum.mass", self.mass, 1e-4, 1e3)?;
@@ -67,9 +86,9 @@ impl Config {
 pub struct Pendulum<S> {
     j: S,
     j_inv: S,
-    /// m·g·l·cosφ [N·m].
+    /// m·g·l·cosφ \[N·m\].
     mgl: S,
-    /// m·l [kg·m], m·g·cosφ and m·g·sinφ [N].
+    /// m·l \[kg·m\], m·g·cosφ and m·g·sinφ \[N\].
     ml: S,
     mg_c: S,
     mg_s: S,
@@ -105,7 +124,7 @@ impl<S: Scalar> Pendulum<S> {
         }
     }
 
-    /// |reaction of the pivot| [N] at velocity `w` and frictionless acceleration `e0`.
+    /// |reaction of the pivot| \[N\] at velocity `w` and frictionless acceleration `e0`.
     #[inline(always)]
     fn reaction(&self, w: S, e0: S, s: S, c: S) -> S {
         // Along the rod, across it in the plane of motion, and out of the plane.
@@ -118,12 +137,14 @@ impl<S: Scalar> Pendulum<S> {
 
 impl<S: Scalar> Plant<S> for Pendulum<S> {
     const DOF: usize = 1;
+    const CLOSED_FORM: bool = true;
+    const ACTUATOR: [f32; JOINTS] = [1.0, 0.0];
 
     #[inline(always)]
-    fn terms_at(&self, trig: &Trig<S>, w: [S; JOINTS]) -> Terms<S> {
+    fn terms_at(&self, trig: &Trig<S>, w: [S; JOINTS], tau: [S; JOINTS]) -> Terms<S> {
         let (s, c) = (trig.sin[0], trig.cos[0]);
         let g0 = self.mgl * s;
-        let e0 = -g0 * self.j_inv;
+        let e0 = (-g0 + tau[0]) * self.j_inv;
         let normal = if self.load > S::ZERO {
             self.load
         } else {
@@ -145,6 +166,36 @@ impl<S: Scalar> Plant<S> for Pendulum<S> {
             dt_dq: [S::ZERO; JOINTS],
             free: [e0, S::ZERO],
             normal: [normal, S::ZERO],
+        }
+    }
+
+    /// Only the inertia, [`RigError::arm`], shows in the motion; the tilt is a scale of gravity, which is the unit.
+    #[inline(always)]
+    fn perturbed(&self, e: &RigError<S>) -> Self {
+        let j = self.j * (S::ONE + e.arm);
+        Pendulum {
+            j,
+            j_inv: S::ONE / j,
+            ..*self
+        }
+    }
+
+    #[inline(always)]
+    fn sensitivity(
+        &self,
+        error: &RigError<S>,
+        trig: &Trig<S>,
+        _: [S; JOINTS],
+        _: &Terms<S>,
+        a: [S; JOINTS],
+    ) -> Sensitivity<S> {
+        let still = [S::ZERO; JOINTS];
+        let mut rig = [still; RIG_ERRORS];
+        rig[1] = [-a[0] / (S::ONE + error.arm), S::ZERO];
+        Sensitivity {
+            angle: [[-self.mgl * trig.cos[0] * self.j_inv, S::ZERO], still],
+            speed: [still; JOINTS],
+            rig,
         }
     }
 

@@ -1,9 +1,9 @@
 //! Stage B: friction from the momentum balance over short windows, by linear least squares per joint.
 //!
-//! With p = H·ω the momentum obeys ṗ = ½ωᵀ(∂H/∂q)ω − G − f, so over a window in which the joint slides one way
+//! With p = H·ω the momentum obeys ṗ = ½ωᵀ(∂H/∂q)ω − G + τ − f, so over a window in which the joint slides one way
 //!
 //! ```text
-//! −(Δp − ∫(½ωᵀ(∂H/∂q)ω − G)dt) = μd·∫Fn·sgn ω dt + μv·∫ω dt + d·∫ω|ω| dt
+//! −(Δp − ∫(½ωᵀ(∂H/∂q)ω − G + τ)dt) = μd·∫Fn·sgn ω dt + μv·∫ω dt + d·∫ω|ω| dt
 //! ```
 //!
 //! The parameters enter linearly: no start value, no iteration, no local minimum. Windows in which the joint was
@@ -11,8 +11,9 @@
 //! It does not see bias: the velocities are those of a filter that ignores friction.
 
 use super::Ekf;
-use crate::plant::{JOINTS, Terms};
-use crate::scalar::Scalar;
+use crate::JOINTS;
+use crate::model::plant::Terms;
+use crate::number::scalar::Scalar;
 
 /// Windows left out at the start, while the velocity settles.
 const SETTLE_WINDOWS: u32 = 4;
@@ -20,7 +21,7 @@ const SETTLE_WINDOWS: u32 = 4;
 /// Sums of the running window and of the normal equations.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Momentum<S> {
-    /// Momentum at the start of the window [N·m·s].
+    /// Momentum at the start of the window \[N·m·s\].
     begin: [S; JOINTS],
     /// ∑ of ½ωᵀ(∂H/∂q)ω − G, and of Fn·sgn ω, ω, ω|ω| (trapezoid, times dt at the end).
     impulse: [S; JOINTS],
@@ -31,7 +32,7 @@ pub(super) struct Momentum<S> {
     n: u32,
     joints: [Normal<S>; JOINTS],
 }
-crate::impl_state!(Momentum<S> { begin, impulse, regressor, sliding, n, joints });
+crate::impl_words!(Momentum<S> { begin, impulse, regressor, sliding, n, joints });
 
 /// Normal equations of one joint: lower triangle of ∑x·xᵀ, ∑x·y, ∑y², windows.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +42,7 @@ struct Normal<S> {
     yy: S,
     windows: u32,
 }
-crate::impl_state!(Normal<S> { xx, xy, yy, windows });
+crate::impl_words!(Normal<S> { xx, xy, yy, windows });
 
 /// (μd, μv, d) of one joint and their covariance.
 pub(super) struct Solution<S> {
@@ -69,16 +70,29 @@ impl<S: Scalar> Momentum<S> {
         self.n = 0;
     }
 
-    /// One tick at velocities `w`; true when it closed a window.
+    /// The last tick closed a window, or there was only one.
     #[inline(always)]
-    pub fn add(&mut self, ekf: &Ekf<S>, w: [S; JOINTS], terms: &Terms<S>, tick: u32) -> bool {
+    pub fn is_fresh(&self) -> bool {
+        self.n == 1
+    }
+
+    /// One tick at velocities `w`.
+    #[inline(always)]
+    pub fn add(
+        &mut self,
+        ekf: &Ekf<S>,
+        w: [S; JOINTS],
+        terms: &Terms<S>,
+        tau: [S; JOINTS],
+        tick: u32,
+    ) {
         let p = terms.h.apply(w);
         let edge = self.n == 0 || self.n >= ekf.window;
         let weight = if edge { S::lit(0.5) } else { S::ONE };
         let mut force = [S::ZERO; JOINTS];
         let mut x = [[S::ZERO; 3]; JOINTS];
         for j in 0..JOINTS {
-            force[j] = weight * (terms.dt_dq[j] - terms.g[j]);
+            force[j] = weight * (terms.dt_dq[j] - terms.g[j] + tau[j]);
             x[j] = [
                 weight * terms.normal[j] * w[j].sign(),
                 weight * w[j],
@@ -107,7 +121,6 @@ impl<S: Scalar> Momentum<S> {
             self.sliding = [w[0].abs() >= ekf.still, w[1].abs() >= ekf.still];
         }
         self.n += 1;
-        closed
     }
 
     /// Least squares with the prior of the configuration (zero mean), residual variance inflated as configured.

@@ -6,8 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::PARAMETERS;
-use crate::nussbaum;
-use crate::range::{OutOfRange, check};
+use crate::number::range::{OutOfRange, check};
+use crate::observer::uas::nussbaum;
 
 /// As printed, or able to run on a bench; see the module header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

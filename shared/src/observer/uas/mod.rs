@@ -11,7 +11,7 @@
 //!
 //! Modes. *Paper*: exactly the equations above. *Bench*: the same with three changes that let it run for ever on counts:
 //! the dead zone k̇ = max(|e| − ε, 0)² (and the same excess in the parameter law), so that noise does not wind
-//! up the gain; ω from the [`crate::tracker`]; and q̂̇ = ω̂ + β·(q − q̂): the paper's q̂ is never compared with q, so any
+//! up the gain; ω from the [`crate::observer::tracker`]; and q̂̇ = ω̂ + β·(q − q̂): the paper's q̂ is never compared with q, so any
 //! past velocity error stays in it for ever. The correction enters below the velocity loop (a cascade), so the
 //! UAS part keeps its form and any β > 0 is stable.
 //!
@@ -22,17 +22,21 @@
 //! Anything not finite or a gain beyond `gain_max` is a counted fault and restarts the observer at the measured angles.
 
 mod config;
+pub mod nussbaum;
 
 pub use config::{Bound, Config, Mode};
 
-use crate::friction::Friction;
-use crate::impl_state;
-use crate::nussbaum::{Expansion, Function};
-use crate::plant::{self, AnyPlant, JOINTS, Plant, PlantConfig, Trig};
-use crate::rk4::{self, Compensated};
-use crate::scalar::Scalar;
-use crate::stiffness::Limit;
-use crate::tracker::{self, Gains, Tracker};
+use crate::JOINTS;
+use crate::impl_words;
+use crate::model::friction::Friction;
+use crate::model::motor::Applied;
+use crate::model::plant::{self, AnyPlant, Plant, PlantConfig, Trig};
+use crate::model::rk4;
+use crate::model::stiffness::Limit;
+use crate::number::compensated::Compensated;
+use crate::number::scalar::Scalar;
+use crate::observer::tracker::{self, Gains, Tracker};
+use crate::observer::uas::nussbaum::{Expansion, Function};
 
 /// Parameters of the friction model: five per joint.
 pub const PARAMETERS: usize = 5 * JOINTS;
@@ -61,7 +65,7 @@ pub struct Uas<S> {
 /// Everything the observer remembers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State<S> {
-    /// Estimated angles q̂ [rad] and velocities ω̂ [rad/s].
+    /// Estimated angles q̂ \[rad\] and velocities ω̂ \[rad/s\].
     pub q: [S; JOINTS],
     q_lost: [Compensated<S>; JOINTS],
     pub w: [S; JOINTS],
@@ -80,7 +84,7 @@ pub struct State<S> {
     /// Steps in which a friction parameter was too stiff for the step and was limited in the model (ẑ itself keeps its law).
     pub floored: u32,
 }
-impl_state!(State<S> {
+impl_words!(State<S> {
     q, q_lost, w, z, z_lost, k, k_lost, gain, error, trackers, restarts, floored
 });
 
@@ -115,7 +119,7 @@ impl<S: Scalar> Uas<S> {
         }
     }
 
-    /// At rest at the measured angles `q` [rad].
+    /// At rest at the measured angles `q` \[rad\].
     pub fn start(&self, q: [S; JOINTS]) -> State<S> {
         State {
             q,
@@ -133,19 +137,30 @@ impl<S: Scalar> Uas<S> {
         }
     }
 
-    /// One tick from measured angles `q` [rad]; ω comes from the trackers.
+    /// One tick of a passive rig from measured angles `q` \[rad\]; ω comes from the trackers.
     #[inline]
     pub fn step(&self, st: &mut State<S>, q: [S; JOINTS]) {
-        for (tracker, q) in st.trackers.iter_mut().zip(q) {
-            tracker.step(&self.gains, q);
-        }
-        let w = [st.trackers[0].w, st.trackers[1].w];
-        self.step_measured(st, q, w);
+        self.step_driven(st, q, &Applied::NONE);
     }
 
-    /// One tick from measured angles [rad] and velocities [rad/s], as the paper has it.
+    /// The same while `applied` acts until the next tick.
+    #[inline]
+    pub fn step_driven(&self, st: &mut State<S>, q: [S; JOINTS], applied: &Applied<S>) {
+        for (tracker, q) in st.trackers.iter_mut().zip(q) {
+            self.gains.step(tracker, q);
+        }
+        let w = [st.trackers[0].w, st.trackers[1].w];
+        self.measured(st, q, w, applied);
+    }
+
+    /// One tick from measured angles \[rad\] and velocities \[rad/s\], as the paper has it.
     pub fn step_measured(&self, st: &mut State<S>, q: [S; JOINTS], w: [S; JOINTS]) {
-        self.advance(st, q, w);
+        self.measured(st, q, w, &Applied::NONE);
+    }
+
+    #[inline(always)]
+    fn measured(&self, st: &mut State<S>, q: [S; JOINTS], w: [S; JOINTS], applied: &Applied<S>) {
+        self.advance(st, q, w, applied);
         // Infinities and NaN survive a sum.
         let sum = st.q.iter().chain(&st.w).chain(&st.z);
         let sum = sum.fold(st.k + st.error, |a, x| a + *x);
@@ -154,7 +169,7 @@ impl<S: Scalar> Uas<S> {
         }
     }
 
-    /// Move on by `gap` [s] without a measurement, as the trackers do: gain and parameters stand still.
+    /// Move on by `gap` \[s\] without a measurement, as the trackers do: gain and parameters stand still.
     pub fn bridge(&self, st: &mut State<S>, gap: S) {
         for j in 0..JOINTS {
             let a = st.trackers[j].a;
@@ -164,7 +179,7 @@ impl<S: Scalar> Uas<S> {
         }
     }
 
-    fn advance(&self, st: &mut State<S>, q: [S; JOINTS], w: [S; JOINTS]) {
+    fn advance(&self, st: &mut State<S>, q: [S; JOINTS], w: [S; JOINTS], applied: &Applied<S>) {
         let mut now = Stage {
             q,
             w,
@@ -172,6 +187,7 @@ impl<S: Scalar> Uas<S> {
             trig: Trig::new(st.q),
             z: &st.z,
             gain: st.gain,
+            applied,
             floored: false,
         };
         let y = [st.q[0], st.q[1], st.w[0], st.w[1], S::ZERO, S::ZERO];
@@ -221,7 +237,8 @@ impl<S: Scalar> Uas<S> {
             Friction::brown_mcphee([d0, s0, v0, t0, n0]),
             Friction::brown_mcphee([d1, s1, v1, t1, n1]),
         ];
-        let terms = self.plant.terms_at(&now.trig.near(now.base, q), w);
+        let trig = now.trig.near(now.base, q);
+        let terms = self.plant.terms_at(&trig, w, now.applied.at(w));
         now.floored |= self.limit.floor(&mut friction, terms.normal);
         let a = plant::acceleration(&terms, w, &friction);
         [
@@ -263,6 +280,7 @@ struct Stage<'a, S> {
     trig: Trig<S>,
     z: &'a [S; PARAMETERS],
     gain: Expansion<S>,
+    applied: &'a Applied<S>,
     floored: bool,
 }
 

@@ -13,8 +13,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::impl_state;
-use crate::scalar::Scalar;
+use crate::impl_words;
+use crate::number::scalar::Scalar;
 
 /// Which function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub struct Expansion<S> {
     pub slope: S,
     pub curvature: S,
 }
-impl_state!(Expansion<S> { n, slope, curvature });
+impl_words!(Expansion<S> { n, slope, curvature });
 
 impl<S: Scalar> Expansion<S> {
     /// N(k + dk).
