@@ -4,12 +4,17 @@
 
 #[path = "tests/cases/mod.rs"]
 mod cases;
+#[path = "tests/cases/plan.rs"]
+#[allow(dead_code)] // What the test needs beside the digest.
+mod plan;
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use stribeck_core::sim::{Bench, REFERENCE_START};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::PlantConfig;
+use stribeck_core::model::sim::{Encoder, REFERENCE_START, Simulation, Truth};
 
 fn main() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -19,6 +24,7 @@ fn main() {
     println!("cargo:rustc-check-cfg=cfg(rust_analyzer)");
     println!("cargo:rustc-env=STRIBECK_BUILD={}", build_name());
     println!("cargo:rerun-if-changed=tests/cases/mod.rs");
+    println!("cargo:rerun-if-changed=tests/cases/plan.rs");
     let out = env::var("OUT_DIR").expect("cargo sets it");
     write_expected(Path::new(&out));
 }
@@ -44,22 +50,29 @@ fn build_name() -> String {
 }
 
 /// `counts.bin`: the two raw counts of every tick of a simulated swing, as differences (i8, i8) from the
-/// tick before, starting from 0. `expected.rs`: the digests.
+/// tick before, starting from 0; `plantN.bin` the same for each plant. `expected.rs`: the digests.
 fn write_expected(out: &Path) {
-    let mut bench = Bench::reference(0.5, 7);
+    let mut bench = Simulation::reference(0.5, 7);
     bench.hold(REFERENCE_START, 500);
     let samples: Vec<[u32; 2]> = bench.take(cases::STEPS).map(|s| s.counts).collect();
     let start = samples[0];
-    let mut last = start;
-    let mut bytes = Vec::new();
-    for counts in &samples {
-        for joint in 0..2 {
-            let step = counts[joint].wrapping_sub(last[joint]) as i32;
-            bytes.push(i8::try_from(step).expect("a pendulum moves few counts per tick") as u8);
-        }
-        last = *counts;
+    fs::write(out.join("counts.bin"), differences(&samples)).expect("OUT_DIR is writable");
+
+    let plants: Vec<Vec<[u32; 2]>> = (0..PlantConfig::NAMES.len()).map(swing_of).collect();
+    let mut files = Vec::new();
+    for (n, samples) in plants.iter().enumerate() {
+        let name = format!("plant{n}.bin");
+        fs::write(out.join(&name), differences(samples)).expect("OUT_DIR is writable");
+        files.push(format!(
+            "({:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}\")))",
+            samples[0]
+        ));
     }
-    fs::write(out.join("counts.bin"), bytes).expect("OUT_DIR is writable");
+    let mut plant_digests = Vec::new();
+    cases::switch_plants(
+        |n| plants[n].iter().copied(),
+        |_, digest| plant_digests.push(digest),
+    );
 
     let mut digests = Vec::new();
     cases::observe(samples.iter().copied(), |_, digest| digests.push(digest));
@@ -70,6 +83,49 @@ fn write_expected(out: &Path) {
          pub static COUNTS: &[u8] = include_bytes!(concat!(env!(\"OUT_DIR\"), \"/counts.bin\"));\n",
         cases::math_digest(),
         digests.len()
+    ) + &format!(
+        "pub const PLANT_DIGESTS: [u32; {n}] = {plant_digests:#010x?};\n\
+         /// First counts and their differences from tick to tick.\n\
+         pub static PLANTS: [([u32; 2], &[u8]); {n}] = [{}];\n",
+        files.join(", "),
+        n = plants.len()
     );
     fs::write(out.join("expected.rs"), source).expect("OUT_DIR is writable");
+    let source = format!("pub const PLANS: u32 = {:#010x};\n", plan::digest());
+    fs::write(out.join("plan.rs"), source).expect("OUT_DIR is writable");
+}
+
+/// Each tick's counts as differences (i8, i8) from the tick before.
+fn differences(samples: &[[u32; 2]]) -> Vec<u8> {
+    let mut last = samples[0];
+    let mut bytes = Vec::new();
+    for counts in samples {
+        for joint in 0..2 {
+            let step = counts[joint].wrapping_sub(last[joint]) as i32;
+            bytes.push(i8::try_from(step).expect("a pendulum moves few counts per tick") as u8);
+        }
+        last = *counts;
+    }
+    bytes
+}
+
+/// What the counters of a simulated swing of this plant show, from 0 where it hangs: held for 50 ms, then let go.
+fn swing_of(plant: usize) -> Vec<[u32; 2]> {
+    let config = cases::configuration_of(plant);
+    let (joints, start) = (config.plant.joints(), config.plant.reference_start());
+    let friction = config
+        .plant
+        .reference_friction()
+        .map(Friction::brown_mcphee);
+    let truth = Truth::new(&config.plant, friction, start, 1e-4, 2);
+    let encoders = std::array::from_fn(|j| Encoder {
+        joint: joints[j],
+        counts_per_rev: config.encoders[j].counts_per_rev,
+        offset: config.encoders[j].zero as u32,
+        noise_counts: 0.5,
+        ..Encoder::default()
+    });
+    let mut bench = Simulation::new(truth, encoders, 7);
+    bench.hold(start, 500);
+    bench.take(cases::PLANT_STEPS).map(|s| s.counts).collect()
 }

@@ -25,15 +25,26 @@ fn panic(info: &PanicInfo<'_>) -> ! {
 }
 
 /// Stacked registers and fault status as hex: enough for `addr2line`.
+// SAFETY: called by the hardware only, with a frame on the stack; records, resets and never returns.
 #[exception]
 unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
+    /// CFSR: the address register of a memory-protection or bus fault holds an address.
+    const MMARVALID: u32 = 1 << 7;
+    const BFARVALID: u32 = 1 << 15;
     // SAFETY: reading the fault status registers has no side effect.
     let scb = unsafe { &*SCB::PTR };
-    let (cfsr, bfar) = (scb.cfsr.read(), scb.bfar.read());
-    fault::record(format_args!(
-        "fault pc {:x} lr {:x} cfsr {cfsr:x} at {bfar:x}",
-        frame.pc(),
-        frame.lr()
-    ));
+    let (pc, lr, cfsr) = (frame.pc(), frame.lr(), scb.cfsr.read());
+    if cfsr & (MMARVALID | BFARVALID) == 0 {
+        fault::record(format_args!("fault pc {pc:x} lr {lr:x} cfsr {cfsr:x}"));
+    } else {
+        let at = if cfsr & BFARVALID != 0 {
+            scb.bfar.read()
+        } else {
+            scb.mmfar.read()
+        };
+        fault::record(format_args!(
+            "fault pc {pc:x} lr {lr:x} cfsr {cfsr:x} at {at:x}"
+        ));
+    }
     SCB::sys_reset()
 }

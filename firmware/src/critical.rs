@@ -20,6 +20,7 @@ set_impl!(BelowTick);
 // SAFETY: all code that uses critical sections runs at priority 1 or lower (`board` sets the
 // priorities), so raising BASEPRI to 1 excludes all of it. One core.
 unsafe impl Impl for BelowTick {
+    // SAFETY: `critical_section::with` pairs it with `release`.
     unsafe fn acquire() -> RawRestoreState {
         let before = basepri::read();
         // basepri_max only ever raises: nesting is safe.
@@ -29,6 +30,7 @@ unsafe impl Impl for BelowTick {
         before
     }
 
+    // SAFETY: `critical_section::with` calls it once for every `acquire`, with what that returned.
     unsafe fn release(before: RawRestoreState) {
         // SAFETY: `before` is what this section found on entry.
         unsafe { basepri::write(before) };

@@ -4,9 +4,9 @@
 
 use heapless::String;
 use static_cell::{ConstStaticCell, StaticCell};
-use stribeck_core::config::{Blob, Config};
-use stribeck_core::device::{Engine, Identity, Link, Queues, Setup};
-use stribeck_core::wire::{Block, ConfigOrigin, ResetCause};
+use stribeck_core::device::config::{Blob, Config};
+use stribeck_core::device::{Engine, Identity, Link, Queues, Setup, cost};
+use stribeck_core::wire::{Block, ClockSource, ConfigOrigin, ResetCause};
 
 use crate::board::TICK_HZ;
 use crate::store::{self, Found};
@@ -42,16 +42,26 @@ pub fn configuration() -> (Config, ConfigOrigin) {
         Found::Content(content) => content,
     };
     match Blob::from_bytes(&content).and_then(|blob| blob.open().ok()) {
-        Some(config) if config.validate().is_ok() && config.tick_hz == TICK_HZ => {
-            (config, ConfigOrigin::Stored)
-        }
+        Some(config) if fits(&config) => (config, ConfigOrigin::Stored),
         _ => (Config::default(), ConfigOrigin::StoredWasBad),
     }
 }
 
+/// What the link accepts from a host, and nothing else that flash may hold.
+fn fits(config: &Config) -> bool {
+    config.validate().is_ok()
+        && config.tick_hz == TICK_HZ
+        && cost::check(config, tick::BUDGET).is_ok()
+}
+
 /// Install the tick side and return the thread side. Once.
 #[inline(never)] // Its large temporaries must not stay in the frame of the main task.
-pub fn install(start: Start, config: &Config, origin: ConfigOrigin) -> &'static Stream {
+pub fn install(
+    start: Start,
+    clock: ClockSource,
+    config: &Config,
+    origin: ConfigOrigin,
+) -> &'static Stream {
     static QUEUES: ConstStaticCell<Queues<'static, BLOCKS>> = ConstStaticCell::new(Queues::new());
     static POOL: ConstStaticCell<[Block; BLOCKS]> =
         ConstStaticCell::new([const { Block::EMPTY }; BLOCKS]);
@@ -65,10 +75,16 @@ pub fn install(start: Start, config: &Config, origin: ConfigOrigin) -> &'static 
         reset_cause: start.cause,
         last_fault: start.last_fault.unwrap_or_default(),
         tick_hz: Some(TICK_HZ),
+        clock,
+        tick_budget: Some(tick::BUDGET),
     };
-    let (tick_end, thread_end) = QUEUES.take().split(POOL.take());
+    static SPARE: StaticCell<Setup> = StaticCell::new();
+    let spare = SPARE.init_with(|| Setup::new(config));
+    let (tick_end, thread_end) = QUEUES.take().split(POOL.take(), spare);
     let (meter, timing) = timing::split();
-    tick::install(Engine::new(Setup::new(config)), tick_end, meter);
+    let mut engine = Engine::new(Setup::new(config));
+    engine.guard(tick::LIMIT);
+    tick::install(engine, tick_end, meter);
     let waiting = WAITING.take();
     STREAM.init_with(|| {
         Stream::new(

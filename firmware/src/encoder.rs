@@ -2,7 +2,7 @@
 //!
 //! In:  two signals A and B, 90° apart. Out: a free-running 32-bit count, 4 per encoder line.
 //! The hardware counts; nothing is missed while the processor is busy, and the counter may wrap
-//! (`stribeck_core::encoder` unwraps it). Sign, zero and counts per revolution are configuration of
+//! (`stribeck_core::observer::encoder` unwraps it). Sign, zero and counts per revolution are configuration of
 //! the core, not of this file. embassy's own `Qei` truncates to 16 bits and has no input filter.
 
 use embassy_stm32::Peri;

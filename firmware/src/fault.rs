@@ -28,6 +28,7 @@ struct Kept(UnsafeCell<MaybeUninit<Record>>);
 // SAFETY: written only by `record` with all interrupts off, read only by `take` during start-up.
 unsafe impl Sync for Kept {}
 
+// SAFETY: the section is plain RAM; the content is MaybeUninit and checked before use.
 #[unsafe(link_section = ".uninit.fault")]
 static KEPT: Kept = Kept(UnsafeCell::new(MaybeUninit::uninit()));
 

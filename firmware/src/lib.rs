@@ -9,6 +9,7 @@
 //! No physics, no wire format, no run logic: those are `stribeck_core::device`, the same code that
 //! the native twin runs. A library so that on-target tests (`tests/`) use the very parts that are flashed.
 #![no_std]
+#![deny(clippy::undocumented_unsafe_blocks)]
 
 pub mod board;
 mod critical;
@@ -16,6 +17,7 @@ pub mod device;
 pub mod encoder;
 pub mod fault;
 pub mod flash;
+pub mod memory;
 pub mod reset;
 pub mod store;
 pub mod stream;

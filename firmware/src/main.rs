@@ -2,15 +2,18 @@
 //!
 //! | task     | runs in, priority      | period             | deadline                                     |
 //! |----------|------------------------|--------------------|----------------------------------------------|
-//! | tick     | TIM7 interrupt, 0      | 100 µs             | 100 µs, budget 40 % of it (`tick`)           |
+//! | tick     | TIM7 interrupt, 0      | 100 µs             | 100 µs, budget 30 % of it (`tick`)           |
 //! | time     | TIM3 interrupt, 5      | on demand          | –                                            |
 //! | bus      | OTG_FS interrupt, 6    | on demand          | control transfers within 500 ms (USB 2.0)    |
 //! |          | then thread            |                    |                                              |
-//! | stream   | thread                 | 1 ms, or USB ready | 100 ms of blocks may wait, then oldest drop  |
+//! | stream   | thread                 | 1 ms, or USB ready | 0.35 s of frames may wait, then oldest drop  |
 //! | leds     | thread                 | 100 ms             | –                                            |
 //! | watchdog | thread (main)          | 100 ms             | 500 ms, or the processor is reset            |
+//!
+//! Start: `start.s` fills ITCM and DTCM (memory.x), cortex-m-rt the data; then `main` below.
 #![no_std]
 #![no_main]
+#![deny(clippy::undocumented_unsafe_blocks)]
 
 mod crash;
 
@@ -20,7 +23,7 @@ use embassy_stm32::gpio::Input;
 use embassy_time::{Duration, Ticker};
 use embassy_usb::UsbDevice;
 use embassy_usb::class::cdc_acm::Receiver;
-use stribeck_core::wire::ConfigOrigin;
+use stribeck_core::wire::{ClockSource, ConfigOrigin};
 use stribeck_firmware::board::{self, Encoders, Leds};
 use stribeck_firmware::device::{self, Start};
 use stribeck_firmware::stream::Stream;
@@ -31,6 +34,7 @@ use stribeck_firmware::watchdog::{FEED_EVERY_MS, Watchdog};
 #[embassy_executor::main]
 async fn main(spawner: Spawner) {
     let start = Start::take();
+    let mut watchdog = Watchdog::start();
     let board = board::init();
     let crashed = start.crashed();
     defmt::info!(
@@ -41,16 +45,19 @@ async fn main(spawner: Spawner) {
     if let Some(text) = &start.last_fault {
         defmt::error!("last fault: {=str}", text.as_str());
     }
-    let mut watchdog = Watchdog::start(board.watchdog);
+    if board.clock == ClockSource::Internal {
+        defmt::error!("no clock from the ST-LINK: on the internal oscillator");
+    }
     let (config, origin) = device::configuration();
     defmt::info!("configuration: origin {}", origin as u8);
-    let stream = device::install(start, &config, origin);
+    let stream = device::install(start, board.clock, &config, origin);
     board::start_tick(board.tick);
 
     let (bus_device, port, receiver) = usb::build(board.usb);
     spawner.spawn(bus(bus_device).expect("spawned once"));
     spawner.spawn(serve(stream, port, receiver).expect("spawned once"));
-    let bad_start = crashed || origin == ConfigOrigin::StoredWasBad;
+    let bad_start =
+        crashed || origin == ConfigOrigin::StoredWasBad || board.clock == ClockSource::Internal;
     spawner.spawn(leds(board.leds, bad_start).expect("spawned once"));
 
     // The encoders and the button are read by the tick through their registers; keep them configured.

@@ -10,6 +10,7 @@ use stribeck_core::wire::ResetCause;
 
 /// Counts starts while power is on. Not initialised: after power-on it is whatever RAM holds, which is
 /// as good a number for this boot as any.
+// SAFETY: the section is plain RAM; any bit pattern is an AtomicU32.
 #[unsafe(link_section = ".uninit.boots")]
 static BOOTS: AtomicU32 = AtomicU32::new(0);
 

@@ -2,9 +2,9 @@
 //!
 //! A slow or absent host never delays a tick: this task lags behind instead. While a host is connected
 //! but does not read, frames wait in the backlog; when it is full the oldest blocks are discarded and
-//! counted and the sequence numbers show the gap; frames are never cut, because an uncollected packet is offered again with the same bytes (only
-//! closing the port in the middle of a frame cuts it). While no host is connected blocks are discarded
-//! as they come, and counted once there has been a host.
+//! counted and the sequence numbers show the gap; frames are never cut, because an uncollected packet is
+//! offered again with the same bytes (only closing the port in the middle of a frame cuts it). While no
+//! host is connected blocks are discarded as they come, and counted once there has been a host.
 
 use core::cell::{Cell, RefCell};
 
@@ -12,9 +12,9 @@ use cortex_m::peripheral::SCB;
 use embassy_futures::join::join3;
 use embassy_time::{Duration, Instant, Timer};
 use embassy_usb::class::cdc_acm::Receiver;
-use stribeck_core::config::{Blob, Config};
+use stribeck_core::device::config::{Blob, Config};
 use stribeck_core::device::{Action, Backlog, Link, Note, Request, ThreadEnd};
-use stribeck_core::wire::{Health, MAX_FRAME, What};
+use stribeck_core::wire::{Health, MAX_FRAME, Wear, What};
 
 use crate::board::CPU_HZ;
 use crate::timing::Timing;
@@ -24,11 +24,16 @@ use crate::{store, tick, ui, usb, watchdog};
 /// Blocks in circulation: one being filled, the others on their way to the backlog. 4 · 10 ms: much
 /// longer than this task ever takes to come round.
 pub const BLOCKS: usize = 5;
-/// Bytes of frames that wait for a host that does not read: 0.35 s at the default 41 kB/s, on top of
+/// Bytes of frames that wait for a host that does not read: 0.35 s at the default 45 kB/s, on top of
 /// what the host's own driver buffers (Linux: 6 kB, 0.15 s).
-const BACKLOG: usize = 224 * PACKET;
+const BACKLOG: usize = 255 * PACKET;
 /// How often an idle task looks for something to send.
 const POLL: Duration = Duration::from_millis(1);
+/// Configurations are stored at most this often: a host that sends one after another cannot wear out the flash
+/// (2.56 million stores) within a month.
+const STORE_EVERY: Duration = Duration::from_secs(1);
+/// How long a command waits for the host to collect the replies before it.
+const REPLY_WAIT: Duration = Duration::from_millis(250);
 /// Time for the host to collect the reply before a reset it asked for.
 const BEFORE_RESET: Duration = Duration::from_millis(100);
 
@@ -104,7 +109,7 @@ impl Stream {
             }
             port.forget_armed();
             let greeting = self.link.borrow_mut().connected();
-            self.end.borrow_mut().request(greeting);
+            let _ = self.end.borrow_mut().request(greeting);
             self.had_host.set(true);
             self.gap.set(false);
             defmt::info!("usb: host connected");
@@ -140,7 +145,7 @@ impl Stream {
     fn help_replay(&self) {
         if self.gap.get() && self.waiting.borrow().backlog.is_empty() {
             self.gap
-                .set(!self.end.borrow_mut().request(Request::Snapshot));
+                .set(self.end.borrow_mut().request(Request::Snapshot).is_err());
         }
     }
 
@@ -179,6 +184,9 @@ impl Stream {
             receiver.wait_connection().await;
             while let Ok(length) = receiver.read_packet(&mut packet).await {
                 for &byte in &packet[..length] {
+                    if byte == 0 {
+                        self.room_for_a_reply().await;
+                    }
                     let action = self.link.borrow_mut().receive(byte);
                     self.act(action);
                 }
@@ -187,19 +195,42 @@ impl Stream {
         }
     }
 
-    /// Write configurations to flash as they are accepted.
+    /// A command is complete: carry it out when there is room for its reply and for the snapshot an order
+    /// brings, so that a burst is answered and loses no block. A host that never reads cannot hold up
+    /// an order for long.
+    async fn room_for_a_reply(&self) {
+        let deadline = Instant::now() + REPLY_WAIT;
+        let full = || {
+            let waiting = self.waiting.borrow().backlog.bytes();
+            // Blocks on their way and the snapshot of this order need the rest: up to 2 kB each.
+            !self.link.borrow().is_ready() || waiting > BACKLOG / 4
+        };
+        while full() && Instant::now() < deadline {
+            Timer::after(POLL).await;
+        }
+    }
+
+    /// Write configurations to flash as they are accepted; of those that come faster, the newest.
     async fn keep(&self) {
+        let mut failures = 0u32;
         loop {
-            if let Some(config) = self.to_store.take() {
-                match store::save(Blob::seal(&config).as_bytes()).await {
-                    Ok(()) => defmt::info!("configuration stored"),
-                    Err(e) => {
-                        ui::show_fault();
-                        defmt::error!("configuration not stored: {}", e);
-                    }
+            let stores = store::count();
+            self.link.borrow_mut().set_wear(Wear { stores, failures });
+            let config = loop {
+                if let Some(config) = self.to_store.take() {
+                    break config;
+                }
+                Timer::after_millis(10).await;
+            };
+            match store::save(Blob::seal(&config).as_bytes()).await {
+                Ok(()) => defmt::info!("configuration stored"),
+                Err(e) => {
+                    failures = failures.wrapping_add(1);
+                    ui::show_fault();
+                    defmt::error!("configuration not stored: {}", e);
                 }
             }
-            Timer::after_millis(10).await;
+            Timer::after(STORE_EVERY).await;
         }
     }
 
@@ -207,9 +238,17 @@ impl Stream {
         let Some(action) = action else { return };
         match action {
             Action::Apply(request) => {
-                let queued = self.end.borrow_mut().request(request);
-                if !queued {
+                if let Err(request) = self.end.borrow_mut().request(request) {
                     self.link.borrow_mut().refuse(&request);
+                }
+            }
+            Action::Configure => {
+                let mut link = self.link.borrow_mut();
+                let queued = link
+                    .offered()
+                    .is_some_and(|(id, config)| self.end.borrow_mut().configure(id, config));
+                if !queued {
+                    link.refuse_offered();
                 }
             }
             Action::Store(config) => self.to_store.set(Some(config)),
@@ -297,6 +336,23 @@ impl Stream {
             What::UasRestart { total } | What::EkfRestart { total } => {
                 ui::show_fault();
                 defmt::warn!("tick {}: observer restart, {} in all", event.tick, total);
+            }
+            What::Drive { mode, trip } => {
+                defmt::info!(
+                    "tick {}: drive mode {} trip {}",
+                    event.tick,
+                    mode as u8,
+                    trip as u8
+                );
+            }
+            What::Overloaded { cycles, limit } => {
+                ui::show_fault();
+                defmt::error!(
+                    "tick {}: {} cycles, limit {}: run stopped",
+                    event.tick,
+                    cycles,
+                    limit
+                );
             }
         }
     }

@@ -1,9 +1,13 @@
 //! The 10 kHz tick: read both counters, step the device, hand over what it produced, measure.
 //!
 //! Runs in the interrupt of TIM7 at the highest priority in the program; nothing masks it but a few
-//! loads of `flash::read`. Budget: 40,000 cycles (100 µs), of which at most 16,000 instructions may be
-//! used. No await, lock, log, allocation, panic path, formatting or f64: `cargo elfcheck` checks the
-//! binary for that.
+//! loads of `flash::read`. Budget: 40,000 cycles (100 µs), of which the default configuration may use at most
+//! 12,000 and any that is accepted [`BUDGET`]; beyond [`LIMIT`] on average the run is ended. No await, lock, log, allocation, panic path, formatting or f64, and no code or constant from flash but what
+//! memory.x names: `cargo elfcheck` checks the binary for that.
+//!
+//! Ticks are numbered by the time they were due, read from a timer that runs free (TIM4, 10 µs). Not by
+//! the processor's cycle counter: it stops while the processor sleeps as soon as a debugger that
+//! detaches clears the bit for it, and only serves the statistics here.
 //!
 //! Overrun: if a tick ends after the next was due, that one starts late, directly after it. If it ends
 //! after two were due, one of them never happens: it is counted, and the core gets the number, so
@@ -18,12 +22,18 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::*};
 
 use cortex_m::peripheral::DWT;
 use embassy_stm32::interrupt;
-use embassy_stm32::pac::{TIM2, TIM5, TIM7};
+use embassy_stm32::pac::{TIM2, TIM4, TIM5, TIM7};
+use stribeck_core::device::run::Phase;
 use stribeck_core::device::{Engine, Input, TickEnd};
-use stribeck_core::run::Phase;
 
-use crate::board::{self, CYCLES_PER_TICK, CYCLES_PER_TIMER_COUNT};
+use crate::board::{self, CYCLES_PER_TICK, TIMELINE_PER_TICK, TIMER_PER_TIMELINE};
 use crate::timing::{Meter, Sample};
+
+/// Most instructions a configuration may need per tick at worst (`stribeck_core::device::cost`); one that needs more
+/// is refused. 40 % of a tick at one instruction per cycle.
+pub const BUDGET: u32 = CYCLES_PER_TICK / 10 * 4;
+/// Most cycles ticks may take on average: beyond, the engine ends the run, so that the link stays alive.
+pub const LIMIT: u32 = CYCLES_PER_TICK / 4 * 3;
 
 /// Ticks since reset, including those that never happened, modulo 2³².
 static TICKS: AtomicU32 = AtomicU32::new(0);
@@ -48,12 +58,7 @@ pub fn missed() -> u32 {
 
 /// Run phase after the latest tick.
 pub fn phase() -> Phase {
-    match PHASE.load(Relaxed) {
-        1 => Phase::Armed,
-        2 => Phase::Swinging,
-        3 => Phase::AtRest,
-        _ => Phase::Idle,
-    }
+    Phase::from_number(PHASE.load(Relaxed) as u32).unwrap_or_default()
 }
 
 /// Everything the interrupt owns.
@@ -61,8 +66,10 @@ struct Tick {
     engine: Engine,
     end: TickEnd<'static>,
     meter: Meter,
-    /// Cycle count when the previous tick was due; `None` before the first.
-    due: Option<u32>,
+    /// When the previous tick was due, on TIM4 [10 µs, modulo 2¹⁶]; `None` before the first.
+    due: Option<u16>,
+    /// What the previous tick took, for the engine's guard.
+    cycles: u32,
 }
 
 /// Belongs to whoever starts up until `READY`, then to the interrupt alone.
@@ -81,6 +88,7 @@ pub fn install(engine: Engine, end: TickEnd<'static>, meter: Meter) {
         end,
         meter,
         due: None,
+        cycles: 0,
     };
     // SAFETY: not READY: the interrupt does not touch it yet.
     unsafe { (*TICK.0.get()).write(tick) };
@@ -92,23 +100,41 @@ fn TIM7() {
     let counts = [TIM2.cnt().read(), TIM5.cnt().read()];
     let start = DWT::cycle_count();
     TIM7.sr().write(|w| w.set_uif(false));
-    // Time since the timer rolled over: how late this interrupt started.
-    let late = TIM7.cnt().read().cnt() as u32 * CYCLES_PER_TIMER_COUNT;
+    let at = Moment {
+        late: TIM7.cnt().read().cnt(),
+        timeline: TIM4.cnt().read().cnt(),
+    };
     if READY.load(Acquire) {
         // SAFETY: READY: this interrupt is the only user, and it does not nest.
         let tick = unsafe { (*TICK.0.get()).assume_init_mut() };
-        tick.run(counts, start, late);
+        tick.run(counts, at, start);
+    }
+}
+
+/// When an interrupt started.
+struct Moment {
+    /// Since the tick timer rolled over [counts of it, 5 ns].
+    late: u16,
+    /// On the timer that runs free [10 µs].
+    timeline: u16,
+}
+
+impl Moment {
+    /// When the interrupt was due, on the timer that runs free: exact to ±1 of the 10 counts of a tick.
+    #[inline(always)]
+    fn due(&self) -> u16 {
+        self.timeline.wrapping_sub(self.late / TIMER_PER_TIMELINE)
     }
 }
 
 impl Tick {
     #[inline(always)]
-    fn run(&mut self, counts: [u32; 2], start: u32, late: u32) {
-        // Timer and cycle counter have one source: `due` is exact to a few cycles.
-        let due = start.wrapping_sub(late);
-        let period = self.due.map_or(CYCLES_PER_TICK, |d| due.wrapping_sub(d));
-        let ticks = (period + CYCLES_PER_TICK / 2) / CYCLES_PER_TICK;
-        if ticks == 0 {
+    fn run(&mut self, counts: [u32; 2], at: Moment, start: u32) {
+        let due = at.due();
+        let since = self.due.map_or(TIMELINE_PER_TICK, |d| due.wrapping_sub(d));
+        let ticks = (since as u32 + TIMELINE_PER_TICK as u32 / 2) / TIMELINE_PER_TICK as u32;
+        // Just before the previous one, modulo 2¹⁶: the same tick, measured one count earlier.
+        if ticks == 0 || since > u16::MAX - TIMELINE_PER_TICK / 2 {
             // The timer rolled over between the interrupt's entry and clearing its flag; that tick
             // was counted then.
             return;
@@ -116,13 +142,17 @@ impl Tick {
         self.due = Some(due);
         let missed = ticks - 1;
 
-        if let Some(request) = self.end.request() {
-            self.engine.apply(request, &mut self.end);
+        if let Some(request) = self.end.request()
+            && let Some(spare) = self.engine.apply(request, &mut self.end)
+        {
+            self.end.give_back(spare);
         }
         let input = Input {
             counts,
             missed,
             button: board::button_pressed(),
+            cycles: self.cycles,
+            bridge_fault: false,
         };
         self.engine.tick(input, &mut self.end);
 
@@ -131,9 +161,15 @@ impl Tick {
         MISSED.store(self::missed().wrapping_add(missed), Relaxed);
         PHASE.store(self.engine.phase() as u8, Relaxed);
         let cycles = DWT::cycle_count().wrapping_sub(start);
-        if missed > 0 || late + cycles >= CYCLES_PER_TICK {
+        self.cycles = cycles;
+        let next_is_due = TIM7.sr().read().uif();
+        if missed > 0 || next_is_due {
             OVERRUNS.store(overruns().wrapping_add(1), Relaxed);
         }
-        self.meter.record(Sample { cycles, start });
+        self.meter.record(Sample {
+            cycles,
+            ticks,
+            late: at.late,
+        });
     }
 }

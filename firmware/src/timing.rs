@@ -10,6 +10,8 @@ use micromath::statistics::{Mean, Variance};
 use static_cell::ConstStaticCell;
 use stribeck_core::wire::Spread;
 
+use crate::board::{CYCLES_PER_TICK, CYCLES_PER_TIMER_COUNT};
+
 /// Samples that may wait: 12.7 ms of ticks.
 const ROOM: usize = 128;
 /// Samples reduced at once. Their sum stays below 2²⁴, so its f32 is exact.
@@ -20,8 +22,10 @@ const BATCH: usize = 64;
 pub struct Sample {
     /// From the first load of the interrupt to the end of its work [cycles].
     pub cycles: u32,
-    /// Cycle counter at its start.
-    pub start: u32,
+    /// Ticks since the one before: 1, unless some never happened.
+    pub ticks: u32,
+    /// How long after its time it started [counts of the tick timer].
+    pub late: u16,
 }
 
 /// Tick side.
@@ -42,7 +46,7 @@ impl Meter {
 /// Main-loop side.
 pub struct Timing {
     samples: Consumer<'static, Sample>,
-    last_start: Option<u32>,
+    last_late: Option<u16>,
     pub cycles: Pool,
     pub period: Pool,
 }
@@ -53,7 +57,7 @@ pub fn split() -> (Meter, Timing) {
     let (producer, consumer) = QUEUE.take().split();
     let timing = Timing {
         samples: consumer,
-        last_start: None,
+        last_late: None,
         cycles: Pool::EMPTY,
         period: Pool::EMPTY,
     };
@@ -70,8 +74,11 @@ impl Timing {
                 && let Some(sample) = self.samples.dequeue()
             {
                 let _ = cycles.push(sample.cycles as f32);
-                if let Some(last) = self.last_start.replace(sample.start) {
-                    let _ = periods.push(sample.start.wrapping_sub(last) as f32);
+                // From the tick timer, not from the cycle counter, which may stop in sleep.
+                if let Some(last) = self.last_late.replace(sample.late) {
+                    let later = (sample.late as i32 - last as i32) * CYCLES_PER_TIMER_COUNT as i32;
+                    let due = sample.ticks.saturating_mul(CYCLES_PER_TICK);
+                    let _ = periods.push(due.saturating_add_signed(later) as f32);
                 }
             }
             self.cycles.add(&cycles);
@@ -133,7 +140,9 @@ impl Pool {
             min: pool.min as u32,
             max: pool.max as u32,
             mean: pool.mean,
-            sigma: stribeck_core::math::sqrt_f32(pool.squares / (pool.count - 1.0).max(1.0)),
+            sigma: stribeck_core::number::math::sqrt_f32(
+                pool.squares / (pool.count - 1.0).max(1.0),
+            ),
         }
     }
 }

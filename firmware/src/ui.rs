@@ -3,15 +3,16 @@
 //! | LED    | dark    | blinking                             | lit                    |
 //! |--------|---------|--------------------------------------|------------------------|
 //! | green  | no tick | idle (one flash per second)          | at rest: run complete  |
-//! | yellow | –       | swinging (5 Hz)                      | armed                  |
-//! | red    | fine    | started after a crash, or without    | fault within 2 seconds |
-//! |        |         | the configuration that was stored    |                        |
+//! | yellow | –       | swinging (5 Hz); driving, with green | armed                  |
+//! | red    | fine    | started after a crash, without the   | fault within 2 seconds |
+//! |        |         | configuration that was stored, or    |                        |
+//! |        |         | without the ST-LINK's clock          |                        |
 
 use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use embassy_stm32::gpio::Level;
 use embassy_time::{Duration, Ticker};
-use stribeck_core::run::Phase;
+use stribeck_core::device::run::Phase;
 
 use crate::board::Leds;
 use crate::tick;
@@ -44,6 +45,7 @@ pub async fn run(mut leds: Leds, bad_start: bool) -> ! {
             Phase::Armed => (false, true),
             Phase::Swinging => (false, blink),
             Phase::AtRest => (true, false),
+            Phase::Driving => (true, blink),
         };
         let fault = FAULT.load(Relaxed);
         FAULT.store(fault.saturating_sub(1), Relaxed);

@@ -6,8 +6,9 @@
 //! before it touches the FIFO.
 //!
 //! Known trap: a packet that is armed while the bus resets (unplug, replug) stays armed (EPENA) in this
-//! USB core, and the driver would wait for it for ever. [`Port::forget_armed`] disables it by hand each
-//! time the port opens; a packet left from an earlier connection is stale anyway.
+//! USB core, and the driver (embassy-usb-synopsys-otg 0.3.3) would wait for it for ever.
+//! [`Port::forget_armed`] disables it by hand each time the port opens; a packet left from an earlier
+//! connection is stale anyway.
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -68,9 +69,9 @@ pub fn build(port: UsbPort) -> (UsbDevice<'static, Driver>, Port, Receiver<'stat
     static BUS: ConstStaticCell<Bus> = ConstStaticCell::new(Bus);
 
     let mut driver_config = usb::Config::default();
-    // The board takes its power from the ST-LINK connector, and sensing VBUS on PA9 depends on solder
-    // bridges. Without it an unplugged cable shows as suspend, which closes the port just as well.
-    driver_config.vbus_detection = false;
+    // The board has power without this cable, so it must not pull a data line up before the host supplies
+    // 5 V: the USB core senses them on PA9 (docs/first-power-on.md).
+    driver_config.vbus_detection = true;
     let driver = Driver::new_fs(
         port.peripheral,
         Irqs,

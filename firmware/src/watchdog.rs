@@ -2,11 +2,13 @@
 //!
 //! Its clock (LSI, 32 kHz ± 5 %) and counter are separate from everything it watches. It is fed only
 //! when, since the last feeding, ticks have happened and the streaming task has come round; the
-//! feeding itself proves that the executor runs. Stands still while a debugger halts the core.
+//! feeding itself proves that the executor runs. It is started before the start-up first waits for
+//! hardware, so that hardware that does not answer is a reset and not the end. Stands still while a
+//! debugger halts the core.
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use embassy_stm32::Peri;
+use embassy_stm32::pac::DBGMCU;
 use embassy_stm32::peripherals::IWDG1;
 use embassy_stm32::wdg::IndependentWatchdog;
 
@@ -31,8 +33,11 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// Start it. It cannot be stopped again.
-    pub fn start(peripheral: Peri<'static, IWDG1>) -> Self {
+    /// Start it, once. It cannot be stopped again.
+    pub fn start() -> Self {
+        DBGMCU.apb4fzr1().modify(|w| w.set_iwdg1(true));
+        // SAFETY: nothing else uses this peripheral, and embassy's start-up code leaves it alone.
+        let peripheral = unsafe { IWDG1::steal() };
         let mut timer = IndependentWatchdog::new(peripheral, TIMEOUT_US);
         timer.unleash();
         Self {

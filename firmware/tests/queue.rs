@@ -7,8 +7,8 @@ use defmt_rtt as _;
 #[embedded_test::tests]
 mod tests {
     use embassy_time::Timer;
-    use static_cell::ConstStaticCell;
-    use stribeck_core::config::Config;
+    use static_cell::{ConstStaticCell, StaticCell};
+    use stribeck_core::device::config::Config;
     use stribeck_core::device::{Engine, Note, Queues, Setup, ThreadEnd};
     use stribeck_core::wire::Block;
     use stribeck_firmware::board::{self, TICK_HZ};
@@ -20,10 +20,14 @@ mod tests {
     async fn init() -> ThreadEnd<'static> {
         static QUEUES: ConstStaticCell<Queues<'static, BLOCKS>> =
             ConstStaticCell::new(Queues::new());
+        static SPARE: StaticCell<Setup> = StaticCell::new();
         static POOL: ConstStaticCell<[Block; BLOCKS]> =
             ConstStaticCell::new([const { Block::EMPTY }; BLOCKS]);
         let board = board::init();
-        let (tick_end, thread_end) = QUEUES.take().split(POOL.take());
+        let (tick_end, thread_end) = QUEUES.take().split(
+            POOL.take(),
+            SPARE.init_with(|| Setup::new(&Config::default())),
+        );
         let (meter, _) = timing::split();
         tick::install(Engine::new(Setup::new(&Config::default())), tick_end, meter);
         board::start_tick(board.tick);

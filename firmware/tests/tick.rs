@@ -9,8 +9,8 @@ mod tests {
     use cortex_m::peripheral::DWT;
     use embassy_stm32::interrupt::{self, InterruptExt};
     use embassy_time::{Duration, Instant, Timer};
-    use static_cell::ConstStaticCell;
-    use stribeck_core::config::Config;
+    use static_cell::{ConstStaticCell, StaticCell};
+    use stribeck_core::device::config::Config;
     use stribeck_core::device::{Engine, Queues, Setup};
     use stribeck_core::wire::Block;
     use stribeck_firmware::board::{self, CYCLES_PER_TICK};
@@ -23,11 +23,15 @@ mod tests {
     #[init]
     async fn init() -> Timing {
         static QUEUES: ConstStaticCell<Queues<'static, 3>> = ConstStaticCell::new(Queues::new());
+        static SPARE: StaticCell<Setup> = StaticCell::new();
         static POOL: ConstStaticCell<[Block; 3]> =
             ConstStaticCell::new([const { Block::EMPTY }; 3]);
         let board = board::init();
         // Blocks pile up and are lost: not the business of this test.
-        let (end, _) = QUEUES.take().split(POOL.take());
+        let (end, _) = QUEUES.take().split(
+            POOL.take(),
+            SPARE.init_with(|| Setup::new(&Config::default())),
+        );
         let (meter, timing) = timing::split();
         tick::install(Engine::new(Setup::new(&Config::default())), end, meter);
         board::start_tick(board.tick);

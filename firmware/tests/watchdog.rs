@@ -2,7 +2,8 @@
 //!
 //! A reset ends a test run as the runner sees it, so the second start reports the result itself: it
 //! finds the mark of the first in RAM that survives resets, checks that the watchdog was the cause, and
-//! ends the test before the harness starts.
+//! ends the test before the harness starts. probe-rs halts the core at the reset vector in test mode, where
+//! it would wait for ever: [`expect_a_reset`] takes that catch away.
 #![no_std]
 #![no_main]
 
@@ -13,6 +14,7 @@ use stribeck_core::wire::ResetCause;
 use stribeck_firmware::reset;
 
 /// Set by the test that expects to be reset.
+// SAFETY: the section is plain RAM; any bit pattern is an AtomicU32.
 #[unsafe(link_section = ".uninit.mark")]
 static MARK: AtomicU32 = AtomicU32::new(0);
 const EXPECTING_RESET: u32 = 0x5741_5443;
@@ -23,6 +25,19 @@ fn second_start() {
     if MARK.swap(0, Relaxed) == EXPECTING_RESET {
         exit(if by_watchdog { 0 } else { 1 });
     }
+}
+
+/// Leave the mark for the second start, and let the core run through the reset: clear the debugger's catch
+/// of the reset vector (DEMCR.VC_CORERESET), which survives resets.
+fn expect_a_reset() {
+    const VC_CORERESET: u32 = 1;
+    MARK.store(EXPECTING_RESET, Relaxed);
+    // SAFETY: a debug register of the core, changed by nobody else while the test runs.
+    unsafe {
+        let debug = &*cortex_m::peripheral::DCB::PTR;
+        debug.demcr.modify(|r| r & !VC_CORERESET);
+    }
+    cortex_m::asm::dsb();
 }
 
 /// End the test run: semihosting SYS_EXIT_EXTENDED.
@@ -37,11 +52,11 @@ fn exit(code: u32) {
 
 #[embedded_test::tests]
 mod tests {
-    use super::{EXPECTING_RESET, MARK};
+    use super::{MARK, expect_a_reset};
     use core::sync::atomic::Ordering::Relaxed;
     use embassy_time::{Instant, Timer};
-    use static_cell::ConstStaticCell;
-    use stribeck_core::config::Config;
+    use static_cell::{ConstStaticCell, StaticCell};
+    use stribeck_core::device::config::Config;
     use stribeck_core::device::{Engine, Queues, Setup};
     use stribeck_core::wire::Block;
     use stribeck_firmware::board::{self, Board};
@@ -51,14 +66,18 @@ mod tests {
     #[init]
     async fn init() -> Watchdog {
         static QUEUES: ConstStaticCell<Queues<'static, 3>> = ConstStaticCell::new(Queues::new());
+        static SPARE: StaticCell<Setup> = StaticCell::new();
         static POOL: ConstStaticCell<[Block; 3]> =
             ConstStaticCell::new([const { Block::EMPTY }; 3]);
-        let Board { watchdog, tick, .. } = board::init();
-        let (end, _) = QUEUES.take().split(POOL.take());
+        let Board { tick, .. } = board::init();
+        let (end, _) = QUEUES.take().split(
+            POOL.take(),
+            SPARE.init_with(|| Setup::new(&Config::default())),
+        );
         let (meter, _) = timing::split();
         tick::install(Engine::new(Setup::new(&Config::default())), end, meter);
         board::start_tick(tick);
-        Watchdog::start(watchdog)
+        Watchdog::start()
     }
 
     /// Feed for four time-outs with everything alive.
@@ -86,7 +105,7 @@ mod tests {
     #[test]
     async fn a_stopped_tick_is_a_reset(mut watchdog: Watchdog) -> Result<(), &'static str> {
         live(&mut watchdog).await;
-        MARK.store(EXPECTING_RESET, Relaxed);
+        expect_a_reset();
         board::stop_tick();
         for _ in 0..4 * TIMEOUT_US / 1000 / FEED_EVERY_MS as u32 {
             Timer::after_millis(FEED_EVERY_MS).await;
@@ -99,7 +118,7 @@ mod tests {
     #[test]
     async fn a_stuck_stream_is_a_reset(mut watchdog: Watchdog) -> Result<(), &'static str> {
         live(&mut watchdog).await;
-        MARK.store(EXPECTING_RESET, Relaxed);
+        expect_a_reset();
         for _ in 0..4 * TIMEOUT_US / 1000 / FEED_EVERY_MS as u32 {
             Timer::after_millis(FEED_EVERY_MS).await;
             watchdog.feed();
@@ -109,7 +128,7 @@ mod tests {
 
     #[test]
     async fn a_hung_main_loop_is_a_reset(_watchdog: Watchdog) -> Result<(), &'static str> {
-        MARK.store(EXPECTING_RESET, Relaxed);
+        expect_a_reset();
         expect_reset().await
     }
 }

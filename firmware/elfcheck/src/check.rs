@@ -8,21 +8,27 @@
 //! | no interrupt masking (no critical section)          | in the tick |
 //! | no indirect call: the call graph is complete        | in the tick |
 //! | no recursion: the stack is bounded                  | in the tick |
-//! | flash ≤ 256 KiB, RAM with stack ≤ 64 KiB            | program     |
+//! | runs from ITCM, but for what memory.x names as cold | in the tick |
+//! | no constant in flash                                | in the tick |
+//! | flash ≤ 320 KiB, RAM with stack ≤ 112 KiB           | program     |
 //! | worst-case stack ≤ what memory.x reserves           | program     |
 //!
-//! "In the tick" means every function reachable from the interrupt handler.
+//! "In the tick" means every function reachable from the interrupt handler; for the last two of the tick, without those
+//! that are reached through cold ones only.
 
 use std::collections::BTreeMap;
 
-use crate::program::{Function, Program, Sizes};
+use crate::program::{Function, Place, Program, Sizes};
 use crate::stack::{Reach, Stack, Total};
 use crate::thumb::Op;
 
 /// Handler of the tick timer's interrupt.
 pub const TICK: &str = "TIM7";
-pub const FLASH_LIMIT: u32 = 256 * 1024;
-pub const RAM_LIMIT: u32 = 64 * 1024;
+pub const FLASH_LIMIT: u32 = 320 * 1024;
+pub const RAM_LIMIT: u32 = 112 * 1024;
+/// Room for code in ITCM, by memory.x.
+pub const HOT_LIMIT: u32 = 63 * 1024;
+const FLASH: std::ops::Range<u32> = 0x0800_0000..0x0820_0000;
 
 /// Parts of names that must not be reachable from the tick, and what they are.
 const FORBIDDEN: [(&str, &str); 9] = [
@@ -51,7 +57,10 @@ pub fn violations(program: &Program) -> Vec<String> {
         }
     }
     match program.find(TICK) {
-        Some(root) => tick(program, root, &mut found),
+        Some(root) => {
+            tick(program, root, &mut found);
+            placement(program, root, &mut found);
+        }
         None => found.push(format!("no function {TICK}: nothing to check")),
     }
     limits(&program.sizes, Total::of(program, TICK).bytes(), &mut found);
@@ -107,10 +116,48 @@ fn tick(program: &Program, root: u32, found: &mut Vec<String>) {
     }
 }
 
+/// What a tick executes without leaving ITCM through a cold function, each with the function it was reached from.
+fn every_tick(program: &Program, root: u32) -> BTreeMap<u32, Option<u32>> {
+    program.reachable(root, |f| f.place == Place::Cold || forbidden(f).is_some())
+}
+
+/// Cold functions that the tick can call, by name.
+pub fn cold(program: &Program) -> Vec<&str> {
+    let root = program.find(TICK);
+    let reached = root.map_or_else(BTreeMap::new, |root| every_tick(program, root));
+    let functions = reached.keys().map(|at| &program.functions[at]);
+    let cold = functions.filter(|f| f.place == Place::Cold);
+    cold.map(|f| f.name.as_str()).collect()
+}
+
+fn placement(program: &Program, root: u32, found: &mut Vec<String>) {
+    let from = every_tick(program, root);
+    for &address in from.keys() {
+        let function = &program.functions[&address];
+        if function.place == Place::Cold || forbidden(function).is_some() {
+            continue;
+        }
+        if function.place == Place::Flash {
+            let way = path(program, &from, address);
+            found.push(format!(
+                "runs from flash, at {address:#010x}: {way} (place it in memory.x, .hot or .cold)"
+            ));
+        }
+        for word in &function.words {
+            let code = program.functions.contains_key(&(word & !1));
+            if FLASH.contains(word) && !code {
+                let way = path(program, &from, address);
+                found.push(format!("constant in flash, at {word:#010x}, used in {way}"));
+            }
+        }
+    }
+}
+
 fn limits(sizes: &Sizes, stack: u32, found: &mut Vec<String>) {
     for (what, used, limit) in [
         ("flash", sizes.flash(), FLASH_LIMIT),
         ("RAM", sizes.ram(), RAM_LIMIT),
+        ("ITCM", sizes.hot, HOT_LIMIT),
         ("stack", stack, sizes.stack),
     ] {
         if used > limit {
@@ -141,7 +188,8 @@ mod tests {
         let mut program = Program::default();
         for (i, (name, code)) in functions.iter().enumerate() {
             let start = 0x1000 + 0x100 * i as u32;
-            let function = read_function(name.to_string(), start, code, &BTreeMap::new());
+            let mut function = read_function(name, start, code, &BTreeMap::new());
+            function.place = Place::Hot;
             program.functions.insert(start, function);
         }
         program.sizes.stack = 1024;
@@ -193,6 +241,39 @@ mod tests {
             let found = violations(&program(&[("TIM7", code)]));
             assert!(found.iter().any(|f| f.contains(what)), "{what}: {found:?}");
         }
+    }
+
+    /// movw r12, #0x1201; movt r12, #0; bx r12: to the third function.
+    const THUNK: [u8; 10] = [0x41, 0xF2, 0x01, 0x2C, 0xC0, 0xF2, 0x00, 0x0C, 0x60, 0x47];
+
+    #[test]
+    fn the_tick_runs_from_itcm_but_for_what_is_named_cold() {
+        let mut p = program(&[
+            ("TIM7", &CALL_NEXT),
+            ("__Thumbv7ABSLongThunk_begin", &THUNK),
+            ("begin", &CALL_NEXT),
+            ("helper", &RETURN),
+        ]);
+        for start in [0x1200, 0x1300] {
+            p.functions.get_mut(&start).unwrap().place = Place::Flash;
+        }
+        let found = violations(&p);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found[0].contains("TIM7 → way to begin → begin (place"),
+            "{found:?}"
+        );
+        p.functions.get_mut(&0x1200).unwrap().place = Place::Cold;
+        assert_eq!(violations(&p), Vec::<String>::new());
+        assert_eq!(cold(&p), ["begin"]);
+    }
+
+    #[test]
+    fn a_constant_in_flash_is_found() {
+        // movw r0, #0x5678; movt r0, #0x0801; bx lr
+        let code = [0x45, 0xF2, 0x78, 0x60, 0xC0, 0xF6, 0x01, 0x00, 0x70, 0x47];
+        let found = violations(&program(&[("TIM7", &code)]));
+        assert_eq!(found, ["constant in flash, at 0x08015678, used in TIM7"]);
     }
 
     #[test]

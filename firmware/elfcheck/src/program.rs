@@ -26,6 +26,21 @@ pub struct Function {
     pub frame: u32,
     /// Addresses of instructions that the checks may object to.
     pub marked: Vec<(u32, Op)>,
+    /// Words it uses as they stand in its code: literals, and what movw and movt build.
+    pub words: BTreeSet<u32>,
+    pub place: Place,
+}
+
+/// Where a function is executed, by memory.x.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Place {
+    /// ITCM, section .hot.
+    Hot,
+    /// Flash, section .cold: named in memory.x as not part of every tick.
+    Cold,
+    /// Flash.
+    #[default]
+    Flash,
 }
 
 /// The program.
@@ -42,13 +57,16 @@ pub struct Program {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     pub code: u32,
+    /// In flash.
     pub constants: u32,
-    /// Initialised data: in flash and in RAM.
+    /// Initialised data and constants: in flash and in RAM.
     pub data: u32,
     /// Zeroed and uninitialised RAM.
     pub bss: u32,
     /// RAM reserved for the stack by memory.x.
     pub stack: u32,
+    /// Code that is copied to ITCM; part of `code`.
+    pub hot: u32,
 }
 
 impl Sizes {
@@ -88,8 +106,12 @@ impl Program {
             let Some(code) = section.data_range(start as u64, symbol.size())? else {
                 continue;
             };
-            let name = format!("{:#}", rustc_demangle::demangle(symbol.name()?));
-            let function = read_function(name, start, code, &data);
+            let mut function = read_function(symbol.name()?, start, code, &data);
+            function.place = match section.name()? {
+                ".hot" => Place::Hot,
+                ".cold" => Place::Cold,
+                _ => Place::Flash,
+            };
             program.functions.entry(start).or_insert(function);
         }
         ensure!(
@@ -132,12 +154,24 @@ impl Program {
     }
 }
 
+/// What the linker calls the bridges it builds where a branch does not reach: movw, movt, bx.
+const THUNK: &str = "__Thumbv7ABSLongThunk_";
+
 /// Decode one function. `data` are the address ranges inside code that hold constants.
-pub fn read_function(name: String, start: u32, code: &[u8], data: &BTreeMap<u32, u32>) -> Function {
+pub fn read_function(symbol: &str, start: u32, code: &[u8], data: &BTreeMap<u32, u32>) -> Function {
+    let demangled = |name| format!("{:#}", rustc_demangle::demangle(name));
     let mut function = Function {
-        name,
+        words: built(code).collect(),
         ..Function::default()
     };
+    if let Some(target) = symbol.strip_prefix(THUNK)
+        && let [address] = *function.words.iter().collect::<Vec<_>>()
+    {
+        function.name = format!("way to {}", demangled(target));
+        function.callees.insert(address & !1, start);
+        return function;
+    }
+    function.name = demangled(symbol);
     let end = start + code.len() as u32;
     let half = |at: u32| {
         let i = (at - start) as usize;
@@ -149,6 +183,10 @@ pub fn read_function(name: String, start: u32, code: &[u8], data: &BTreeMap<u32,
         if let Some((_, &data_end)) = data.range(..=at).next_back()
             && at < data_end
         {
+            let words = (at..data_end.min(end)).step_by(4);
+            function
+                .words
+                .extend(words.map(|at| half(at) as u32 | (half(at + 2) as u32) << 16));
             at = data_end;
             continue;
         }
@@ -213,13 +251,14 @@ fn taken(file: &object::File<'_>, functions: &BTreeMap<u32, Function>) -> Result
             }
         }
         if kind == SectionKind::Text {
-            taken.extend(built(bytes).filter(|address| functions.contains_key(address)));
+            let odd = built(bytes).filter(|value| value & 1 == 1);
+            taken.extend(odd.map(|v| v & !1).filter(|v| functions.contains_key(v)));
         }
     }
     Ok(taken)
 }
 
-/// Odd constants built by movw rX, #low … movt rX, #high within a few instructions.
+/// Constants built by movw rX, #low … movt rX, #high within a few instructions.
 fn built(code: &[u8]) -> impl Iterator<Item = u32> + '_ {
     let words: Vec<(u32, u32)> = code
         .windows(4)
@@ -238,8 +277,7 @@ fn built(code: &[u8]) -> impl Iterator<Item = u32> + '_ {
             .iter()
             .take(24)
             .find(|(ta, tb)| ta & 0xFBF0 == 0xF2C0 && (tb >> 8 & 0xF) == (b >> 8 & 0xF))?;
-        let value = immediate(*high) << 16 | low;
-        (value & 1 == 1).then_some(value & !1)
+        Some(immediate(*high) << 16 | low)
     })
 }
 
@@ -253,6 +291,9 @@ fn sizes(file: &object::File<'_>) -> Result<Sizes> {
             continue;
         }
         let size = section.size() as u32;
+        if section.name()? == ".hot" {
+            sizes.hot = size;
+        }
         let in_ram = section.address() >= 0x2000_0000;
         let empty = matches!(section.kind(), SectionKind::UninitializedData);
         match (in_ram, empty) {

@@ -3,11 +3,12 @@
 //! Included by `build.rs`, which runs them on the host, and by `tests/bits.rs`, which runs them on the
 //! target and compares.
 
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
+use stribeck_core::device::digest::Digest;
+use stribeck_core::device::run::{Cause, Phase};
 use stribeck_core::device::{Observers, Setup};
-use stribeck_core::digest::Digest;
-use stribeck_core::math;
-use stribeck_core::run::{Cause, Phase};
+use stribeck_core::model::plant::PlantConfig;
+use stribeck_core::number::math;
 
 /// Ticks of the observer case: 50 ms held, then swinging.
 pub const STEPS: usize = 10_000;
@@ -20,6 +21,21 @@ pub fn configuration() -> Config {
     let mut config = Config::default();
     config.ekf.start_s = 0.3;
     config.ekf.start_max_s = 0.4;
+    config
+}
+
+/// Ticks of each plant's case.
+#[allow(dead_code)] // For build.rs.
+pub const PLANT_STEPS: usize = 3_500;
+
+/// The same for the plant of this number in the list.
+pub fn configuration_of(plant: usize) -> Config {
+    let named = PlantConfig::NAMES
+        .get(plant)
+        .and_then(|n| PlantConfig::named(n));
+    let mut config = named.map_or_else(Config::default, Config::of_plant);
+    config.ekf.start_s = 0.25;
+    config.ekf.start_max_s = 0.3;
     config
 }
 
@@ -53,5 +69,23 @@ pub fn observe(counts: impl Iterator<Item = [u32; 2]>, mut compare: impl FnMut(u
         if (tick + 1) % EVERY == 0 {
             compare(tick, digest.finish());
         }
+    }
+}
+
+/// One device through all plants of the list, switched by configuration as a host does it; `compare` gets (plant, digest of its case).
+pub fn switch_plants<I: Iterator<Item = [u32; 2]>>(
+    counts: impl Fn(usize) -> I,
+    mut compare: impl FnMut(usize, u32),
+) {
+    let mut observers = Observers::new(Setup::new(&configuration()));
+    for plant in 0..PlantConfig::NAMES.len() {
+        observers.configure(&mut Setup::new(&configuration_of(plant)));
+        observers.go(Phase::Armed, Cause::Host);
+        let mut digest = Digest::START;
+        for (tick, raw) in counts(plant).enumerate() {
+            observers.step(tick as u64, raw);
+            digest.state(&observers.state);
+        }
+        compare(plant, digest.finish());
     }
 }
