@@ -5,10 +5,14 @@
 //! everything up to date, lets scenario events happen and raises interrupt lines.
 
 use crate::bus::Source;
-use crate::cpu::thumb::BlockCounts;
+use crate::cost::Cost;
+use crate::cpu::code::Code;
+use crate::debug::core::CoreDebug;
 use crate::diagnose::Diagnostics;
-use crate::elf::{FLASH_BASE, FLASH_SIZE};
+use crate::elf::FLASH_BASE;
 use crate::events::Pending;
+use crate::periph::crs::Crs;
+use crate::periph::dbgmcu::Dbgmcu;
 use crate::periph::dwt::Dwt;
 use crate::periph::exti::Exti;
 use crate::periph::flash::Flash;
@@ -17,7 +21,7 @@ use crate::periph::iwdg::Iwdg;
 use crate::periph::nvic::{Nvic, SYSTICK};
 use crate::periph::otg::Otg;
 use crate::periph::pwr::Pwr;
-use crate::periph::rcc::{Rcc, ResetCause};
+use crate::periph::rcc::{Oscillators, Rcc, ResetCause};
 use crate::periph::scb::Scb;
 use crate::periph::systick::SysTick;
 use crate::periph::tim::{TIMERS, Tim};
@@ -39,6 +43,10 @@ pub enum Stop {
         until_event: bool,
     },
     ExceptionReturn,
+    /// Before an instruction inside a block: a breakpoint, or the end of a step.
+    Inside {
+        breakpoint: bool,
+    },
     /// An exception of the emulated processor, by its number.
     Trap(u32),
 }
@@ -51,6 +59,15 @@ pub struct Block {
     /// Time of its first instruction.
     pub start: Time,
     pub instructions: u32,
+    /// Time of all of it.
+    pub time: Time,
+}
+
+impl Block {
+    /// Time of its first `n` instructions.
+    fn time_of(&self, n: u32) -> Time {
+        self.time * u64::from(n.min(self.instructions)) / u64::from(self.instructions.max(1))
+    }
 }
 
 pub struct Chip {
@@ -65,13 +82,13 @@ pub struct Chip {
     /// The event register of WFE and SEV.
     pub event_register: bool,
     pub block: Block,
-    pub blocks: BlockCounts,
-    /// Contents of the flash.
-    pub image: Vec<u8>,
+    pub code: Code,
     pub instructions: u64,
     /// Virtual time of one instruction.
     pub instruction_time: Time,
     cycles_per_instruction: f64,
+    /// The cost model, when cycles are estimated; else an instruction is a cycle.
+    pub cost: Option<Box<Cost>>,
     /// Every instruction counted one by one, when asked for.
     pub exact: Option<crate::exact::Exact>,
     /// PC of the register access in progress.
@@ -86,11 +103,12 @@ pub struct Chip {
     pub iwdg: Iwdg,
     pub otg: Otg,
     pub dwt: Dwt,
+    pub dbgmcu: Dbgmcu,
+    pub debug: CoreDebug,
     pub systick: SysTick,
     pub nvic: Nvic,
     pub scb: Scb,
-    /// CRS (clock recovery for HSI48): kept, without effect.
-    pub crs: [u32; 4],
+    pub crs: Crs,
 
     pub host: UsbHost,
     pub rig: Rig,
@@ -113,12 +131,21 @@ pub struct Chip {
 #[derive(Clone, Debug)]
 pub enum MemoryChange {
     Flash(crate::periph::flash::Change),
-    FlipBit { address: u32, bit: u32 },
+    FlipBit {
+        address: u32,
+        bit: u32,
+    },
+    /// The MPU was programmed.
+    Protection,
 }
 
 impl Chip {
     pub fn new(scenario: &Scenario, pending: Pending) -> Self {
-        let rcc = Rcc::new(scenario.board.hse_hz, ResetCause::PowerOn);
+        let oscillators = Oscillators {
+            hse_hz: scenario.board.hse_hz,
+            hsi_ppm: scenario.board.hsi_error_ppm,
+        };
+        let rcc = Rcc::new(oscillators, ResetCause::PowerOn);
         let cpu = cycle(rcc.clocks.cpu);
         let reading = match scenario.host.reads {
             Reads::Fast => Reading::Fast,
@@ -133,11 +160,11 @@ impl Chip {
             stop: Stop::None,
             event_register: false,
             block: Block::default(),
-            blocks: BlockCounts::new(FLASH_BASE, FLASH_SIZE),
-            image: vec![0xff; FLASH_SIZE as usize],
+            code: Code::default(),
             instructions: 0,
             instruction_time: cpu,
             cycles_per_instruction: scenario.cycles_per_instruction,
+            cost: scenario.cycles.then(Box::default),
             exact: None,
             access_pc: 0,
             tims: timers(&rcc),
@@ -147,12 +174,14 @@ impl Chip {
             gpio: Gpio::default(),
             exti: Exti::default(),
             iwdg: Iwdg::default(),
-            otg: Otg::default(),
+            otg: Otg::new(scenario.board.vbus_wired),
             dwt: Dwt::new(cpu),
+            dbgmcu: Dbgmcu::default(),
+            debug: CoreDebug::default(),
             systick: SysTick::new(cpu),
             nvic: Nvic::new(),
             scb: Scb::new(FLASH_BASE),
-            crs: [0; 4],
+            crs: Crs::new(scenario.board.hsi48_error_ppm),
             host: UsbHost::new(reading),
             rig: Rig::new(&scenario.plant),
             board: scenario.board.clone(),
@@ -160,7 +189,7 @@ impl Chip {
             rng: Rng::new(scenario.seed),
             pending,
             diagnostics: Diagnostics::default(),
-            profile: Profile::default(),
+            profile: Profile::new(scenario.cycles),
             reset: None,
             memory: Vec::new(),
             leds: vec![(false, 0); scenario.board.leds.len()],
@@ -180,15 +209,25 @@ impl Chip {
         self.tims = timers(&self.rcc);
         self.pwr = Pwr::default();
         let torn = self.flash.reset(&mut self.rng);
+        self.flash.array.cache(false);
         self.gpio.reset();
         self.exti = Exti::default();
         self.iwdg = Iwdg::default();
-        self.otg = Otg::with_vbus(self.otg.vbus);
+        self.otg.reset();
         self.dwt = Dwt::new(cpu);
+        if cause.loses_ram() {
+            self.dbgmcu = Dbgmcu::default();
+        }
+        self.debug.reset(cause.loses_ram());
+        self.dwt.enable(self.debug.demcr(), self.now);
         self.systick = SysTick::new(cpu);
         self.nvic = Nvic::new();
         self.scb = Scb::new(FLASH_BASE);
-        self.crs = [0; 4];
+        self.code.forget_ram();
+        if let Some(cost) = &mut self.cost {
+            cost.reset();
+        }
+        self.crs.reset();
         self.event_register = false;
         self.masked_wait = false;
         self.recheck = false;
@@ -206,16 +245,22 @@ impl Chip {
             self.stop = Stop::Event;
             return true;
         }
-        let n = self.blocks.count(address, size, &self.image);
+        let n = self.code.count(address, size);
+        let cycles = match &mut self.cost {
+            None => n,
+            Some(cost) => cost.block(address, size, &self.code),
+        };
+        let time = u64::from(cycles) * self.instruction_time;
         self.block = Block {
             address,
             size,
             start: self.now,
             instructions: n,
+            time,
         };
         self.instructions += u64::from(n);
-        self.now += u64::from(n) * self.instruction_time;
-        self.profile.block(address, n);
+        self.now += time;
+        self.profile.block(address, size, n, cycles);
         false
     }
 
@@ -233,19 +278,41 @@ impl Chip {
         let done = self.instructions_before(pc);
         let left = instructions.saturating_sub(done);
         self.instructions -= u64::from(left);
-        self.now -= u64::from(left) * self.instruction_time;
+        let time = self.block.time_of(done);
+        self.now -= self.block.time - time;
         self.block.instructions = done;
+        self.block.time = time;
     }
 
     fn instructions_before(&self, pc: u32) -> u32 {
-        let from = self.block.address.wrapping_sub(FLASH_BASE) as usize;
-        let to = pc.wrapping_sub(FLASH_BASE) as usize;
-        self.image.get(from..to).map_or(0, crate::cpu::thumb::count)
+        self.code.instructions(self.block.address, pc)
     }
 
     /// The time of the instruction at `pc` in the running block.
     pub fn time_at(&self, pc: u32) -> Time {
-        self.block.start + u64::from(self.instructions_before(pc)) * self.instruction_time
+        self.block.start + self.block.time_of(self.instructions_before(pc))
+    }
+
+    /// A register access at `now` is done; with the cost model it takes its time, and what follows in the block is later.
+    pub fn register_accessed(&mut self, address: u32, write: bool) {
+        if let Some(cost) = &self.cost {
+            self.delay(cost.register(address, write));
+        }
+    }
+
+    /// A load or store of memory that may be cached.
+    pub fn data_accessed(&mut self, address: u32) {
+        if let Some(cost) = &mut self.cost {
+            let cycles = cost.data(address);
+            self.delay(cycles);
+        }
+    }
+
+    fn delay(&mut self, cycles: u32) {
+        let time = u64::from(cycles) * self.instruction_time;
+        self.block.start += time;
+        self.now += time;
+        self.profile.delayed(cycles);
     }
 
     /// Clock tree changed: everything that counts continues at its new rate.
@@ -263,6 +330,21 @@ impl Chip {
         }
         self.dwt.set_clock(cpu, now);
         self.systick.set_clock(cpu, now);
+        if let Some(cost) = &mut self.cost {
+            cost.set_clocks(clocks.cpu, clocks.hclk);
+        }
+        self.usb_clock();
+    }
+
+    /// The USB core's clock may have changed: its error decides whether the core understands its host.
+    pub fn usb_clock(&mut self) {
+        let hz = self.rcc.clocks.usb as i64;
+        let trim = if self.rcc.usb_on_hsi48() {
+            self.crs.error_ppm()
+        } else {
+            0
+        };
+        self.otg.clock_error_ppm = (hz > 0).then_some((hz - 48_000_000) / 48 + trim);
     }
 
     /// Brings everything to `self.now`: host, scenario, flash, watchdog, timers; raises interrupt lines; plans the next event.
@@ -270,7 +352,10 @@ impl Chip {
         self.run_events();
         let now = self.now;
         if now >= self.host.next() {
-            self.host.poll(&mut self.otg, now);
+            if self.host.poll(&mut self.otg, now) {
+                self.crs.start_of_frame();
+                self.usb_clock();
+            }
             for line in self.host.take_log() {
                 self.diagnostics.note(now, format!("usb: {line}"));
             }

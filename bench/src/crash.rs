@@ -20,6 +20,7 @@ pub struct Crash {
     pub cfsr: u32,
     pub hfsr: u32,
     pub bfar: u32,
+    pub mmfar: u32,
     pub calls: Vec<Call>,
 }
 
@@ -48,6 +49,7 @@ impl Crash {
             cfsr: chip.scb.cfsr,
             hfsr: chip.scb.hfsr,
             bfar: chip.scb.bfar,
+            mmfar: chip.scb.mmfar,
             calls: backtrace(program, registers, |a| cpu.read_word(a)),
         }
     }
@@ -61,6 +63,9 @@ impl Crash {
             .collect();
         if self.cfsr >> 15 & 1 != 0 {
             text.push(format!("address {:#010x}", self.bfar));
+        }
+        if self.cfsr >> 7 & 1 != 0 {
+            text.push(format!("address {:#010x}", self.mmfar));
         }
         if text.is_empty() {
             text.push("no fault status".into());

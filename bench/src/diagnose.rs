@@ -1,7 +1,8 @@
-//! What the bench noticed: accesses nobody models, closed clock gates, notes with their time.
+//! What the bench noticed: accesses nobody models, registers without effect, closed clock gates, busy waits, notes with their time.
 
 use std::collections::BTreeMap;
 
+use crate::spin::Spins;
 use crate::time::{Time, to_secs};
 
 /// One kind of odd access: counted, with the first place it came from.
@@ -12,13 +13,25 @@ pub struct Access {
     pub pc: u32,
     pub first_s: f64,
     pub count: u64,
-    /// The clock gate that was closed; none = the register is not modelled.
-    pub gate: Option<&'static str>,
+    pub why: Why,
+}
+
+/// What is odd about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Why {
+    /// No such register here.
+    Unmodelled,
+    /// The clock gate of this name was closed.
+    Gated(&'static str),
+    /// The register is kept, and what it would do on the chip is not done.
+    WithoutEffect(&'static str),
 }
 
 #[derive(Default)]
 pub struct Diagnostics {
     accesses: BTreeMap<(u32, bool), Access>,
+    pub spins: Spins,
     notes: Vec<(Time, String)>,
     /// Address of the last access to unmapped memory.
     pub bad_access: u32,
@@ -27,29 +40,14 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    pub fn unmodelled(&mut self, address: u32, write: bool, pc: u32, now: Time) {
-        self.access(address, write, pc, now, None);
-    }
-
-    pub fn gated(&mut self, address: u32, write: bool, pc: u32, now: Time, gate: &'static str) {
-        self.access(address, write, pc, now, Some(gate));
-    }
-
-    fn access(
-        &mut self,
-        address: u32,
-        write: bool,
-        pc: u32,
-        now: Time,
-        gate: Option<&'static str>,
-    ) {
+    pub fn access(&mut self, address: u32, write: bool, pc: u32, now: Time, why: Why) {
         let entry = self.accesses.entry((address, write)).or_insert(Access {
             address,
             write,
             pc,
             first_s: to_secs(now),
             count: 0,
-            gate,
+            why,
         });
         entry.count += 1;
     }

@@ -117,6 +117,16 @@ impl Program {
         })
     }
 
+    /// No program: the flash is empty.
+    pub fn blank() -> Program {
+        Program {
+            bytes: Vec::new(),
+            segments: Vec::new(),
+            functions: Vec::new(),
+            symbols: Vec::new(),
+        }
+    }
+
     /// Demangled name of the function that contains `pc`, if the symbol table knows one.
     pub fn function(&self, pc: u32) -> Option<&str> {
         let pc = pc & !1;

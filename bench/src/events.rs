@@ -6,7 +6,7 @@ use crate::chip::{Chip, MemoryChange};
 use crate::elf::Program;
 use crate::periph::flash::Change;
 use crate::periph::rcc::ResetCause;
-use crate::scenario::{Action, Event, FlashOperation, unhex};
+use crate::scenario::{Action, Channel, Event, FlashOperation, unhex};
 use crate::time::{NEVER, Time, US, from_secs};
 use crate::usb::Reading;
 
@@ -15,8 +15,8 @@ use crate::usb::Reading;
 enum Task {
     Act(Action),
     ReleaseButton,
-    /// One disturbance on an encoder: joint, direction, width.
-    Edge(usize, i64, Time),
+    /// One disturbance on an encoder: joint, channel (0 = A), direction, width.
+    Edge(usize, usize, i64, Time),
     FlipBit(u32, u32),
 }
 
@@ -96,7 +96,9 @@ impl Chip {
                     self.act(action);
                 }
                 Task::ReleaseButton => self.gpio.drive(self.board.button.0, Some(false)),
-                Task::Edge(joint, direction, width) => self.disturb(joint, direction, width),
+                Task::Edge(joint, channel, direction, width) => {
+                    self.disturb(joint, channel, direction, width)
+                }
                 Task::FlipBit(address, bit) => {
                     self.diagnostics.note(
                         self.now,
@@ -126,12 +128,19 @@ impl Chip {
                 edges,
                 duration_s,
                 width_ns,
+                channel,
             } => {
-                for _ in 0..edges {
+                for i in 0..edges as usize {
                     let at = now + from_secs(duration_s * self.rng.unit());
                     let direction = if self.rng.next_u32() & 1 == 0 { 1 } else { -1 };
                     let width = (width_ns * 1e-3 * US as f64) as Time;
-                    self.pending.add(at, Task::Edge(joint, direction, width));
+                    let channel = match channel {
+                        Channel::A => 0,
+                        Channel::B => 1,
+                        Channel::Both => i % 2,
+                    };
+                    let edge = Task::Edge(joint, channel, direction, width);
+                    self.pending.add(at, edge);
                 }
             }
             Action::SwapChannels { joint } => self.rig.swap_channels(joint, now),
@@ -165,16 +174,18 @@ impl Chip {
                 self.memory.push(MemoryChange::FlipBit { address, bit });
             }
             Action::Stall { duration_us } => self.now += from_secs(duration_us * 1e-6),
+            Action::DebuggerAttaches => self.dbgmcu.debugger(true),
+            Action::DebuggerDetaches => self.dbgmcu.debugger(false),
             Action::Push { joint, delta } => self.rig.push(joint, delta, now),
             Action::Hold { hold_s } => self.rig.hold(now, now + from_secs(hold_s)),
         }
     }
 
-    /// A disturbance moves the count if it is longer than the input filter of the timer that listens to the joint.
-    fn disturb(&mut self, joint: usize, direction: i64, width: Time) {
+    /// A disturbance moves the count if it is longer than the input filter of the timer that listens to the channel.
+    fn disturb(&mut self, joint: usize, channel: usize, direction: i64, width: Time) {
         let filter = self
             .encoder_timer(joint)
-            .map_or(0, |t| self.tims[t].filter_time());
+            .map_or(0, |t| self.tims[t].filter_times()[channel]);
         if width >= filter {
             self.rig.slip(joint, direction);
             self.diagnostics.noise_passed += 1;

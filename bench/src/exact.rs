@@ -1,9 +1,13 @@
 //! Counting every instruction one by one: slow, and the proof of the fast count.
 //!
-//! A code hook on all of flash sees each executed instruction. Instructions that an IT block skips are issued (and take time) but not
+//! A code hook on flash and ITCM sees each executed instruction. Instructions that an IT block skips are issued (and take time) but not
 //! hooked, so an IT block is counted as a whole when its IT instruction is seen.
 
+use unicorn_engine::Unicorn;
+
+use crate::chip::Chip;
 use crate::cpu::Cpu;
+use crate::cpu::code::Code;
 use crate::cpu::thumb;
 use crate::elf::{FLASH_BASE, FLASH_SIZE};
 
@@ -15,17 +19,14 @@ pub struct Exact {
 }
 
 impl Exact {
-    /// One executed instruction; `image` is the flash.
-    pub fn see(&mut self, address: u32, image: &[u8]) {
+    /// One executed instruction.
+    pub fn see(&mut self, address: u32, code: &Code) {
         if (self.counted.0..self.counted.1).contains(&address) {
             return;
         }
         self.counted = (0, 0);
         self.instructions += 1;
-        let half = |a: u32| {
-            let o = (a - FLASH_BASE) as usize;
-            u16::from_le_bytes([image[o], image[o + 1]])
-        };
+        let half = |a: u32| code.half(a).unwrap_or(0);
         let conditional = thumb::it_length(half(address));
         if conditional > 0 {
             self.instructions += u64::from(conditional);
@@ -42,15 +43,16 @@ impl Cpu {
     /// From now on every instruction is counted in [`crate::chip::Chip::exact`] as well.
     pub fn count_exactly(&mut self) {
         self.chip_mut().exact = Some(Exact::default());
-        let end = u64::from(FLASH_BASE + FLASH_SIZE - 1);
-        let _ = self
-            .uc
-            .add_code_hook(u64::from(FLASH_BASE), end, |uc, address, _| {
+        let flash = (FLASH_BASE, FLASH_BASE + FLASH_SIZE - 1);
+        for (from, to) in [flash, (0, 0xffff)] {
+            let hook = |uc: &mut Unicorn<Chip>, address: u64, _: u32| {
                 let chip = uc.get_data_mut();
                 if let Some(e) = &mut chip.exact {
-                    e.see(address as u32, &chip.image);
+                    e.see(address as u32, &chip.code);
                 }
-            });
+            };
+            let _ = self.uc.add_code_hook(from.into(), to.into(), hook);
+        }
         let _ = self.uc.ctl_flush_tb();
     }
 }

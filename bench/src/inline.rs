@@ -29,6 +29,38 @@ impl Inlined {
         self.innermost(pc).unwrap_or_else(|| program.describe(pc))
     }
 
+    /// The function at `pc` with file and line, leaving out those that only wrap a register access.
+    pub fn place(&self, pc: u32, program: &Program) -> (String, Option<String>) {
+        self.outside_of_wrappers(pc)
+            .unwrap_or_else(|| (program.describe(pc), None))
+    }
+
+    fn outside_of_wrappers(&self, pc: u32) -> Option<(String, Option<String>)> {
+        let context = self.context.as_ref()?;
+        let found = context.find_frames(u64::from(pc));
+        let mut frames = found.skip_all_loads().ok()?;
+        let mut place = None;
+        while let Ok(Some(frame)) = frames.next() {
+            let name = frame.function.as_ref().and_then(|f| f.demangle().ok());
+            let at = frame.location.as_ref();
+            let path = at.and_then(|l| l.file).unwrap_or_default();
+            let file = path.rsplit('/').next().unwrap_or_default();
+            let line = at.and_then(|l| Some(format!("{file}:{}", l.line?)));
+            place = name.map(|n| (n.into_owned(), line)).or(place);
+            let wrapper = [
+                "/library/core/",
+                "compiler-builtins",
+                "metapac",
+                "vcell",
+                "volatile-register",
+            ];
+            if !wrapper.iter().any(|w| path.contains(w)) {
+                break;
+            }
+        }
+        place
+    }
+
     fn innermost(&self, pc: u32) -> Option<String> {
         let mut frames = self
             .context

@@ -54,8 +54,8 @@ impl JumperInput {
     }
 
     /// Pins may have changed at `now`.
-    pub fn look(&mut self, gpio: &Gpio, filter: Time, now: Time) {
-        self.pass(filter, now);
+    pub fn look(&mut self, gpio: &Gpio, filters: [Time; 2], now: Time) {
+        self.pass(filters, now);
         for c in &mut self.channels {
             let level = level(c.pin, c.from, gpio);
             if level != c.raw {
@@ -63,21 +63,21 @@ impl JumperInput {
                 c.since = now;
             }
         }
-        self.pass(filter, now);
+        self.pass(filters, now);
     }
 
-    /// Edges that have passed the filter by `now`.
-    pub fn edges(&mut self, filter: Time, now: Time) -> i64 {
-        self.pass(filter, now);
+    /// Edges that have passed the filters by `now`.
+    pub fn edges(&mut self, filters: [Time; 2], now: Time) -> i64 {
+        self.pass(filters, now);
         self.edges
     }
 
-    fn pass(&mut self, filter: Time, now: Time) {
+    fn pass(&mut self, filters: [Time; 2], now: Time) {
         let mut order = [0, 1];
         order.sort_by_key(|&i| self.channels[i].since);
         for i in order {
             let c = self.channels[i];
-            if c.raw != c.passed && now - c.since >= filter {
+            if c.raw != c.passed && now - c.since >= filters[i] {
                 let before = self.phase();
                 self.channels[i].passed = c.raw;
                 self.edges += if (self.phase() - before).rem_euclid(4) == 1 {
@@ -110,6 +110,7 @@ mod tests {
     use super::*;
 
     const FILTER: Time = 100;
+    const FILTERS: [Time; 2] = [FILTER; 2];
 
     fn wired() -> (JumperInput, Gpio) {
         let pin = |s: &str| PinName(s.parse().unwrap());
@@ -122,7 +123,7 @@ mod tests {
 
     fn set(input: &mut JumperInput, gpio: &mut Gpio, ab: u32, now: Time) {
         gpio.write(2, 0x14, ab << 6);
-        input.look(gpio, FILTER, now);
+        input.look(gpio, FILTERS, now);
     }
 
     #[test]
@@ -132,11 +133,11 @@ mod tests {
             set(&mut input, &mut gpio, ab, 1000 * (i as Time + 1));
         }
         assert_eq!(
-            input.edges(FILTER, 8000),
+            input.edges(FILTERS, 8000),
             5,
             "the last edge is still in the filter"
         );
-        assert_eq!(input.edges(FILTER, 8100), 4);
+        assert_eq!(input.edges(FILTERS, 8100), 4);
     }
 
     #[test]
@@ -144,7 +145,7 @@ mod tests {
         let (mut input, mut gpio) = wired();
         set(&mut input, &mut gpio, 1, 1000);
         set(&mut input, &mut gpio, 0, 1000 + FILTER - 1);
-        assert_eq!(input.edges(FILTER, 9000), 0);
+        assert_eq!(input.edges(FILTERS, 9000), 0);
     }
 
     #[test]

@@ -13,8 +13,10 @@
 pub mod bench;
 pub mod bus;
 pub mod chip;
+pub mod cost;
 pub mod cpu;
 pub mod crash;
+pub mod debug;
 pub mod diagnose;
 pub mod elf;
 pub mod events;
@@ -32,6 +34,7 @@ pub mod rng;
 pub mod rtt;
 pub mod scenario;
 pub mod semihost;
+pub mod spin;
 pub mod stack;
 pub mod time;
 pub mod usb;

@@ -7,25 +7,34 @@
 //! Everything that happens depends on the program, the scenario and the bytes given with their virtual times; wall-clock
 //! time is never looked at. Interrupts are taken between translated blocks (tens of instructions at most).
 
+mod memory;
+
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use unicorn_engine::{RegisterARM as R, uc_error};
 
-use crate::chip::{Chip, MemoryChange, Stop};
+use crate::chip::{Chip, Stop};
 use crate::cpu::Cpu;
+use crate::cpu::core::hint;
 use crate::cpu::exception::Lockup;
 use crate::crash::Crash;
+use crate::debug::core::Cause;
+use crate::debug::halt::Breakpoints;
 use crate::elf::Program;
 use crate::events::{Pending, UnknownSymbol};
-use crate::periph::flash::{Change, Torn};
-use crate::periph::nvic::{BUS_FAULT, SVCALL, USAGE_FAULT};
+use crate::periph::flash::SECTOR;
+use crate::periph::mpu::Access::{self, *};
+use crate::periph::nvic::{BUS_FAULT, HARD_FAULT, MEM_MANAGE, SVCALL, USAGE_FAULT};
 use crate::periph::rcc::ResetCause;
 use crate::periph::scb;
+use crate::report::SpinReport;
 use crate::rtt::{LogLine, Rtt};
 use crate::scenario::Scenario;
 use crate::semihost::{self, Semihosting};
+use crate::spin::{LIMIT, Spin};
 use crate::stack::StackMark;
-use crate::time::{Time, to_secs};
+use crate::time::{NEVER, Time, from_secs, to_secs};
 
 #[derive(Debug, thiserror::Error)]
 pub enum MachineError {
@@ -44,7 +53,7 @@ pub enum Outcome {
     Time,
     /// The program ended itself by semihosting, with this code.
     Exit(i32),
-    /// The processor locked up: a fault inside a fault handler.
+    /// The processor locked up (a fault inside a fault handler) and no watchdog runs that would reset it.
     Lockup,
     /// Virtual time stands still: a fault of the bench itself.
     Stuck,
@@ -55,6 +64,11 @@ pub struct Machine {
     pub program: Rc<Program>,
     /// Sleeping: `true` = WFE.
     sleeping: Option<bool>,
+    /// A fault inside a fault handler: the processor stands until the watchdog or a debugger resets or halts it.
+    pub(crate) locked: bool,
+    /// The debugger asked for one instruction.
+    pub(crate) stepping: bool,
+    pub(crate) breakpoints: Breakpoints,
     rtt: Rtt,
     pub semihosting: Semihosting,
     pub crashes: Vec<Crash>,
@@ -69,14 +83,24 @@ impl Machine {
     pub fn new(program: Rc<Program>, scenario: &Scenario) -> Result<Machine, MachineError> {
         let pending = Pending::new(&scenario.events, &program)?;
         let mut cpu = Cpu::new(Chip::new(scenario, pending)).map_err(MachineError::Emulator)?;
-        let erased = cpu.chip().image.clone();
+        let erased = cpu.chip().code.flash().to_vec();
         cpu.rewrite_flash(crate::elf::FLASH_BASE, &erased);
         for (address, data) in &program.segments {
             cpu.program(*address, data)
                 .map_err(MachineError::Emulator)?;
         }
+        let sectors: BTreeSet<u32> = program
+            .segments
+            .iter()
+            .flat_map(|(at, data)| at / SECTOR..=(at + data.len() as u32 - 1) / SECTOR)
+            .collect();
+        cpu.watch_flash(|base| sectors.contains(&(base / SECTOR)))
+            .map_err(MachineError::Emulator)?;
         let mut machine = Machine {
             sleeping: None,
+            locked: false,
+            stepping: false,
+            breakpoints: Breakpoints::default(),
             rtt: Rtt::new(&program).map_err(MachineError::Defmt)?,
             semihosting: Semihosting::default(),
             crashes: Vec::new(),
@@ -115,8 +139,15 @@ impl Machine {
         let mut lines = std::mem::take(&mut self.log);
         let notes = self.chip_mut().diagnostics.take_notes();
         lines.extend(notes.into_iter().map(|(at, text)| LogLine::bench(at, text)));
+        let spins = self.chip_mut().diagnostics.spins.take_new();
+        lines.extend(spins.iter().map(|s| self.tell(s)));
         lines.sort_by_key(|l| l.at);
         lines
+    }
+
+    fn tell(&self, s: &Spin) -> LogLine {
+        let at = from_secs(s.from_s) + LIMIT;
+        LogLine::bench(at, SpinReport::new(s, &self.program).to_string())
     }
 
     /// Runs until virtual time `end`, or until the program ends.
@@ -148,11 +179,24 @@ impl Machine {
             if self.now() >= end {
                 return Outcome::Time;
             }
+            if self.stands() {
+                self.stand_still(end);
+                continue;
+            }
             if !self.awake(end) {
                 continue;
             }
             if self.take_exception().is_err() {
-                return self.locked_up();
+                match self.locked_up() {
+                    Some(outcome) => return outcome,
+                    None => continue,
+                }
+            }
+            if self.stepping {
+                if let Some(outcome) = self.execute_one() {
+                    return outcome;
+                }
+                continue;
             }
             let chip = self.chip_mut();
             chip.next_event = chip.next_event.min(end).max(chip.now + 1);
@@ -184,7 +228,7 @@ impl Machine {
             return true;
         }
         let to = chip.next_event.min(end).max(chip.now);
-        chip.dwt.slept(chip.now, to);
+        chip.dwt.slept(chip.now, to, chip.dbgmcu.clocked_in_sleep());
         chip.now = to;
         false
     }
@@ -194,7 +238,7 @@ impl Machine {
         let Some((exception, priority)) = chip.nvic.next() else {
             return Ok(());
         };
-        if priority >= chip.nvic.running_priority() {
+        if priority >= chip.nvic.running_priority() || chip.debug.masks(exception) {
             return Ok(());
         }
         if !self.cpu.unmasked(priority) {
@@ -204,7 +248,7 @@ impl Machine {
         self.cpu.enter_exception(exception)
     }
 
-    fn execute(&mut self) -> Option<Outcome> {
+    pub(crate) fn execute(&mut self) -> Option<Outcome> {
         self.chip_mut().stop = Stop::None;
         let pc = self.cpu.reg(R::PC);
         let result = self.cpu.uc.emu_start(u64::from(pc | 1), 0x1000_0000, 0, 0);
@@ -217,17 +261,33 @@ impl Machine {
                 self.sleeping = Some(until_event);
                 Ok(())
             }
+            (Stop::Inside { breakpoint }, _) => {
+                self.stopped_inside(pc, breakpoint);
+                Ok(())
+            }
             (Stop::Trap(number), _) => return self.trap(number, pc),
             (_, Err(e)) => self.fault_from(e, pc),
             (Stop::None | Stop::Event, Ok(())) => Ok(()),
         };
-        returned.is_err().then(|| self.locked_up())
+        returned.err().and_then(|_| self.locked_up())
     }
 
     /// An exception of the emulated processor: semihosting, SVC, undefined instruction.
     fn trap(&mut self, number: u32, pc: u32) -> Option<Outcome> {
         const SWI: u32 = 2;
         let instruction = self.cpu.read_bytes(pc & !1, 2).unwrap_or_default();
+        let breakpoint = instruction.get(1) == Some(&0xbe);
+        if breakpoint && self.chip().debug.enabled() {
+            self.halt(Cause::Breakpoint);
+            return None;
+        }
+        if breakpoint && self.chip().debug.probe_fitted {
+            self.chip_mut().scb.hfsr |= scb::DEBUGEVT;
+            return self
+                .fault(HARD_FAULT, 0, pc)
+                .err()
+                .and_then(|_| self.locked_up());
+        }
         if instruction == [0xab, 0xbe] {
             let exit = semihost::call(&mut self.cpu, &mut self.semihosting);
             self.cpu.set_reg(R::PC, (pc + 2) | 1);
@@ -243,24 +303,54 @@ impl Machine {
             scb::UNDEFINSTR
         };
         self.fault(USAGE_FAULT, state, pc)
-            .is_err()
-            .then(|| self.locked_up())
+            .err()
+            .and_then(|_| self.locked_up())
     }
 
     fn fault_from(&mut self, e: uc_error, pc: u32) -> Result<(), Lockup> {
+        if let Some(stop) = self.hint_in_ram(e, pc) {
+            self.cpu.set_reg(R::PC, (pc + 2) | 1);
+            match stop {
+                Stop::Sleep { until_event } => self.sleeping = Some(until_event),
+                _ => self.chip_mut().event_register = true,
+            }
+            return Ok(());
+        }
         match e {
             uc_error::INSN_INVALID | uc_error::EXCEPTION => {
                 self.fault(USAGE_FAULT, scb::UNDEFINSTR, pc)
+            }
+            uc_error::FETCH_PROT if self.cpu.watches(pc) && self.cpu.unwatch(pc).is_ok() => Ok(()),
+            uc_error::FETCH_UNMAPPED | uc_error::FETCH_PROT if self.forbidden(pc, Execute) => {
+                self.fault(MEM_MANAGE, scb::IACCVIOL, pc)
             }
             uc_error::FETCH_UNMAPPED | uc_error::FETCH_PROT => {
                 self.fault(BUS_FAULT, scb::IBUSERR, pc)
             }
             _ => {
+                let store = matches!(e, uc_error::WRITE_PROT | uc_error::WRITE_UNMAPPED);
                 let address = self.chip().diagnostics.bad_access;
-                self.chip_mut().scb.bfar = address;
-                self.fault(BUS_FAULT, scb::PRECISERR | scb::BFARVALID, pc)
+                if self.forbidden(address, if store { Write } else { Read }) {
+                    self.chip_mut().scb.data_access_violation(address);
+                    return self.fault(MEM_MANAGE, 0, pc);
+                }
+                let chip = self.chip_mut();
+                chip.scb.data_bus_fault(chip.diagnostics.bad_access);
+                self.fault(BUS_FAULT, 0, pc)
             }
         }
+    }
+
+    /// The MPU refuses the access. Fault handlers run without it (MPU_CTRL.HFNMIENA is not modelled).
+    fn forbidden(&self, address: u32, access: Access) -> bool {
+        let chip = self.chip();
+        chip.nvic.running_priority() >= 0 && chip.scb.mpu.forbids(address, access)
+    }
+
+    fn hint_in_ram(&self, e: uc_error, pc: u32) -> Option<Stop> {
+        let b = self.cpu.read_bytes(pc & !1, 2)?;
+        let hint = hint(u16::from_le_bytes([b[0], b[1]]));
+        hint.filter(|_| e == uc_error::INSN_INVALID)
     }
 
     fn fault(&mut self, exception: u32, status: u32, pc: u32) -> Result<(), Lockup> {
@@ -271,16 +361,31 @@ impl Machine {
         let at = self.now();
         self.log.push(LogLine::bench(at, crash.to_string()));
         self.crashes.push(crash);
-        self.cpu.fault(exception).map(drop)
+        let entered = self.cpu.fault(exception)?;
+        if self.chip().debug.catches(entered) {
+            self.halt(Cause::VectorCatch);
+        }
+        Ok(())
     }
 
-    fn locked_up(&mut self) -> Outcome {
+    /// `None`: the processor stands until the watchdog resets the chip, or a debug probe looks. Without both the run is over.
+    fn locked_up(&mut self) -> Option<Outcome> {
         let crash = Crash::record(&self.cpu, &self.program, 0);
         let at = self.now();
         self.log
             .push(LogLine::bench(at, format!("lock-up: {crash}")));
         self.crashes.push(crash);
-        Outcome::Lockup
+        let watched = self.chip().iwdg.expires_at() != NEVER;
+        self.locked = watched || self.chip().debug.probe_fitted;
+        (!self.locked).then_some(Outcome::Lockup)
+    }
+
+    pub(crate) fn asleep(&self) -> bool {
+        self.sleeping.is_some()
+    }
+
+    pub(crate) fn wake(&mut self) {
+        self.sleeping = None;
     }
 
     fn stuck(&mut self) -> Outcome {
@@ -314,71 +419,19 @@ impl Machine {
             self.rtt.restart();
         }
         self.sleeping = None;
+        self.locked = false;
+        self.cpu.protect();
         self.cpu.reset();
-    }
-
-    fn tear(&mut self, torn: Torn) {
-        match torn {
-            Torn::Program { address, bytes } => {
-                self.change_flash(Change::Program { address, bytes })
-            }
-            Torn::Erase { address, len } => {
-                let mut old = self
-                    .cpu
-                    .read_bytes(address, len as usize)
-                    .unwrap_or_default();
-                let rng = &mut self.cpu.chip_mut().rng;
-                for b in old.iter_mut() {
-                    *b |= rng.next_u32() as u8;
-                }
-                self.cpu.rewrite_flash(address, &old);
-            }
-        }
-        self.log.push(LogLine::bench(
-            self.now(),
-            "flash: the running operation was torn".into(),
-        ));
-    }
-
-    fn change_flash(&mut self, change: Change) {
-        match change {
-            Change::Program { address, bytes } => {
-                let mut data = self
-                    .cpu
-                    .read_bytes(address, bytes.len())
-                    .unwrap_or_default();
-                if data.iter().any(|&b| b != 0xff) {
-                    let note = format!("flash: {address:#010x} programmed without being erased");
-                    self.log.push(LogLine::bench(self.now(), note));
-                }
-                for (d, b) in data.iter_mut().zip(bytes) {
-                    *d &= b;
-                }
-                self.cpu.rewrite_flash(address, &data);
-            }
-            Change::Erase { address, len } => {
-                self.cpu.rewrite_flash(address, &vec![0xff; len as usize])
-            }
+        if !self.chip().debug.held {
+            self.chip_mut().debug.start();
         }
     }
 
-    fn apply_memory_changes(&mut self) {
-        if self.chip().memory.is_empty() {
+    /// The log in RAM is the debugger's while there is one.
+    fn drain_rtt(&mut self) {
+        if self.chip().debug.client {
             return;
         }
-        for change in std::mem::take(&mut self.chip_mut().memory) {
-            match change {
-                MemoryChange::Flash(change) => self.change_flash(change),
-                MemoryChange::FlipBit { address, bit } => {
-                    if let Some(byte) = self.cpu.read_bytes(address, 1) {
-                        self.cpu.write_bytes(address, &[byte[0] ^ 1 << bit]);
-                    }
-                }
-            }
-        }
-    }
-
-    fn drain_rtt(&mut self) {
         let now = self.now();
         let lines = self.rtt.drain(&mut self.cpu, now);
         self.log.extend(lines);

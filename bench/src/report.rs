@@ -1,16 +1,21 @@
 //! The summary of a run, as data (`--json`) and as text.
 
+mod text;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::cpu::code::Code;
 use crate::cpu::thumb;
 use crate::crash::Crash;
-use crate::diagnose::Access;
-use crate::elf::FLASH_BASE;
+use crate::diagnose::{Access, Why};
+use crate::elf::Program;
 use crate::inline::Inlined;
 use crate::machine::Machine;
 use crate::periph::nvic::IRQ0;
-use crate::profile::Distribution;
+use crate::periph::tim::pwm::Pwm;
+use crate::profile::{Distribution, TickCosts};
+use crate::spin::Spin;
 use crate::time::to_secs;
 use crate::usb::UsbStats;
 
@@ -54,6 +59,42 @@ pub struct OddAccess {
     pub function: String,
 }
 
+/// A busy wait, with the place in the source.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct SpinReport {
+    #[serde(flatten)]
+    pub spin: Spin,
+    pub function: String,
+    pub line: Option<String>,
+}
+
+impl SpinReport {
+    pub fn new(spin: &Spin, program: &Program) -> Self {
+        let (function, line) = Inlined::new(program).place(spin.pc, program);
+        SpinReport {
+            spin: spin.clone(),
+            function,
+            line,
+        }
+    }
+}
+
+impl fmt::Display for SpinReport {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let s = &self.spin;
+        write!(
+            f,
+            "spinning on register {:#010x} (reads {:#x}) for {:.0} ms at {:#010x} {} ({})",
+            s.address,
+            s.value,
+            s.for_s * 1e3,
+            s.pc,
+            self.function,
+            self.line.as_deref().unwrap_or("no line")
+        )
+    }
+}
+
 /// What an exception cost in all.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct ExceptionCost {
@@ -63,29 +104,66 @@ pub struct ExceptionCost {
     pub instructions: u64,
 }
 
+/// Estimates per tick (`cost`).
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct TickCostReport {
+    /// Processor cycles.
+    pub cycles: Spread,
+    /// Code touched [bytes], in whole cache lines.
+    pub code_bytes: Spread,
+    /// Line fills of the instruction and of the data cache.
+    pub code_fills: Spread,
+    pub data_fills: Spread,
+    /// Branches that emptied the pipeline.
+    pub flushes: Spread,
+    pub worst_at_s: f64,
+}
+
+impl From<&TickCosts> for TickCostReport {
+    fn from(c: &TickCosts) -> Self {
+        TickCostReport {
+            cycles: (&c.cycles).into(),
+            code_bytes: (&c.code_bytes).into(),
+            code_fills: (&c.code_fills).into(),
+            data_fills: (&c.data_fills).into(),
+            flushes: (&c.flushes).into(),
+            worst_at_s: to_secs(c.worst_at),
+        }
+    }
+}
+
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Summary {
     pub virtual_s: f64,
-    /// Filled in by the command; a library run has no wall clock.
+    /// Time on the wall and on the processor; filled in by the command: a library run has no clock.
     pub wall_s: Option<f64>,
+    pub processor_s: Option<f64>,
     pub cpu_hz: u64,
     pub instructions: u64,
     pub thread_instructions: u64,
     pub exceptions: Vec<ExceptionCost>,
     pub tick: Spread,
+    /// Estimates of the cost model, if it was asked for.
+    pub tick_costs: Option<TickCostReport>,
     pub worst_tick_at_s: f64,
     /// Symbols of the worst tick.
     pub worst_tick: Vec<Share>,
     /// The same, by the innermost inlined function.
     pub worst_tick_inlined: Vec<Share>,
     pub tick_latency_ns: Spread,
+    /// PWM outputs that run at the end.
+    pub pwm: Vec<Pwm>,
     pub usb: UsbStats,
     pub usb_bytes_per_s: f64,
     pub stack_used: u32,
     pub stack_size: u32,
     pub resets: Vec<(f64, String)>,
     pub crashes: Vec<Crash>,
+    /// Registers nobody models, and closed clock gates.
     pub odd_accesses: Vec<OddAccess>,
+    /// Registers that are kept but do nothing here.
+    pub without_effect: Vec<OddAccess>,
+    pub spins: Vec<SpinReport>,
     pub noise_edges_passed: u64,
     pub noise_edges_filtered: u64,
     pub flash_words_programmed: u64,
@@ -96,13 +174,23 @@ impl Summary {
     pub fn new(m: &Machine) -> Summary {
         let chip = m.chip();
         let p = &chip.profile;
-        let by_symbol = shares(&p.worst, &chip.image, |pc| m.program.describe(pc));
+        let by_symbol = shares(&p.worst, &chip.code, |pc| m.program.describe(pc));
         let inlined = Inlined::new(&m.program);
-        let by_inline = shares(&p.worst, &chip.image, |pc| inlined.function(pc, &m.program));
+        let by_inline = shares(&p.worst, &chip.code, |pc| inlined.function(pc, &m.program));
         let virtual_s = to_secs(chip.now);
+        let (without_effect, odd) = chip
+            .diagnostics
+            .accesses()
+            .into_iter()
+            .map(|access| OddAccess {
+                function: m.program.describe(access.pc),
+                access,
+            })
+            .partition(|o: &OddAccess| matches!(o.access.why, Why::WithoutEffect(_)));
         Summary {
             virtual_s,
             wall_s: None,
+            processor_s: None,
             cpu_hz: chip.rcc.clocks.cpu,
             instructions: chip.instructions,
             thread_instructions: p.thread_instructions(),
@@ -116,10 +204,16 @@ impl Summary {
                 })
                 .collect(),
             tick: (&p.ticks).into(),
+            tick_costs: p.costs.as_ref().map(TickCostReport::from),
             worst_tick_at_s: to_secs(p.worst_at),
             worst_tick: by_symbol,
             worst_tick_inlined: by_inline,
             tick_latency_ns: (&p.latency_ns).into(),
+            pwm: chip
+                .tims
+                .iter()
+                .flat_map(|t| (0..4).filter_map(|c| t.pwm(c)))
+                .collect(),
             usb: chip.host.stats.clone(),
             usb_bytes_per_s: chip.host.stats.bytes_in as f64 / virtual_s.max(1e-9),
             stack_used: m.stack.deepest,
@@ -130,14 +224,14 @@ impl Summary {
                 .map(|(t, c)| (to_secs(*t), format!("{c:?}")))
                 .collect(),
             crashes: m.crashes.clone(),
-            odd_accesses: chip
+            odd_accesses: odd,
+            without_effect,
+            spins: chip
                 .diagnostics
-                .accesses()
-                .into_iter()
-                .map(|access| OddAccess {
-                    function: m.program.describe(access.pc),
-                    access,
-                })
+                .spins
+                .found
+                .iter()
+                .map(|s| SpinReport::new(s, &m.program))
                 .collect(),
             noise_edges_passed: chip.diagnostics.noise_passed,
             noise_edges_filtered: chip.diagnostics.noise_filtered,
@@ -148,15 +242,14 @@ impl Summary {
 }
 
 /// Instructions by name, most first; every instruction of every block is attributed by itself.
-fn shares(blocks: &[(u32, u32)], image: &[u8], name: impl Fn(u32) -> String) -> Vec<Share> {
+fn shares(blocks: &[(u32, u32)], code: &Code, name: impl Fn(u32) -> String) -> Vec<Share> {
     let mut at: BTreeMap<u32, u64> = BTreeMap::new();
     for &(address, n) in blocks {
         let mut pc = address;
         for _ in 0..n {
             *at.entry(pc).or_default() += 1;
-            let o = pc.wrapping_sub(FLASH_BASE) as usize;
-            let Some(h) = image.get(o..o + 2) else { break };
-            pc += thumb::length(u16::from_le_bytes([h[0], h[1]])) as u32;
+            let Some(h) = code.half(pc) else { break };
+            pc += thumb::length(h) as u32;
         }
     }
     let mut sum: BTreeMap<String, u64> = BTreeMap::new();
@@ -176,101 +269,4 @@ fn shares(blocks: &[(u32, u32)], image: &[u8], name: impl Fn(u32) -> String) -> 
             .then_with(|| a.function.cmp(&b.function))
     });
     list
-}
-
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let millions = self.instructions as f64 / 1e6;
-        write!(f, "virtual {:.3} s", self.virtual_s)?;
-        if let Some(wall) = self.wall_s {
-            let (speed, rate) = (self.virtual_s / wall, millions / wall);
-            write!(
-                f,
-                ", wall {wall:.2} s ({speed:.2}x real time, {rate:.1} M instructions/s)"
-            )?;
-        }
-        writeln!(
-            f,
-            "\nprocessor {:.0} MHz, {millions:.1} M instructions",
-            self.cpu_hz as f64 / 1e6
-        )?;
-        let t = &self.tick;
-        if t.samples > 0 {
-            writeln!(
-                f,
-                "tick: {} ticks, instructions min {} mean {:.0} p99 {} max {}",
-                t.samples, t.min, t.mean, t.p99, t.max
-            )?;
-            bars(f, &t.histogram)?;
-            let l = &self.tick_latency_ns;
-            writeln!(
-                f,
-                "tick latency: min {} mean {:.0} p99 {} max {} ns",
-                l.min, l.mean, l.p99, l.max
-            )?;
-            writeln!(
-                f,
-                "worst tick at {:.4} s, by function:",
-                self.worst_tick_at_s
-            )?;
-            for s in self.worst_tick_inlined.iter().take(16) {
-                writeln!(f, "  {:>7}  {}", s.instructions, s.function)?;
-            }
-        }
-        for e in &self.exceptions {
-            let each = e.instructions / e.entries.max(1);
-            writeln!(
-                f,
-                "interrupt {:>4}: {:>8} entries, {each:>6} instructions each",
-                e.irq, e.entries
-            )?;
-        }
-        let u = &self.usb;
-        writeln!(
-            f,
-            "usb: {} bytes in ({:.0} B/s, {} packets, {} empty, at most {} packets per frame), {} bytes out, {} enumerations, {} stalls",
-            u.bytes_in,
-            self.usb_bytes_per_s,
-            u.packets_in,
-            u.zero_length_in,
-            u.most_packets_in_a_frame,
-            u.bytes_out,
-            u.enumerations,
-            u.stalls
-        )?;
-        writeln!(
-            f,
-            "stack: {} of {} bytes used",
-            self.stack_used, self.stack_size
-        )?;
-        for (at, cause) in &self.resets {
-            writeln!(f, "reset at {at:.4} s: {cause}")?;
-        }
-        for c in &self.crashes {
-            write!(f, "{c}")?;
-        }
-        for o in &self.odd_accesses {
-            let a = &o.access;
-            let what = match a.gate {
-                Some(gate) => format!("with its clock off ({gate})"),
-                None => "to a register that is not modelled".into(),
-            };
-            let kind = if a.write { "write" } else { "read" };
-            writeln!(
-                f,
-                "{}x {kind} {:#010x} {what}, first from {:#010x} {}",
-                a.count, a.address, a.pc, o.function
-            )?;
-        }
-        Ok(())
-    }
-}
-
-fn bars(f: &mut fmt::Formatter, histogram: &[(u64, u64)]) -> fmt::Result {
-    let most = histogram.iter().map(|b| b.1).max().unwrap_or(1).max(1);
-    for (low, n) in histogram.iter().filter(|b| b.1 > 0) {
-        let width = ((*n as f64).ln_1p() / (most as f64).ln_1p() * 40.0).ceil() as usize;
-        writeln!(f, "  {low:>7} {n:>8} {}", "#".repeat(width))?;
-    }
-    Ok(())
 }

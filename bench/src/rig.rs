@@ -1,11 +1,13 @@
 //! The test rig: a simulated pendulum, its two encoders, and what can go wrong between them and the chip.
 //!
 //! The plant is the one of stribeck-core in f64 with its own step of 20 µs (a fifth of the firmware's). The count is that of
-//! the exact time of the register read: the last step plus ω·Δt. Counts are ⌊θ·N/2π⌋ + faults, in quadrature edges (x4).
+//! the exact time of the register read: the last step plus ω·Δt. Counts are ⌊(q − rest)·N⌋ + faults, N per revolution or per metre, in
+//! quadrature edges (x4); rest is where the plant hangs at power-on.
 
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{AnyPlant, JOINTS, passive};
-use stribeck_core::rk4;
+use stribeck_core::JOINTS;
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{AnyPlant, passive};
+use stribeck_core::model::rk4;
 
 use crate::scenario::{Channel, PlantSetup};
 use crate::time::{Time, US, from_secs, to_secs};
@@ -26,7 +28,11 @@ enum Link {
 /// One encoder: true edges in, edges at the chip's pins out.
 #[derive(Clone, Copy, Debug)]
 struct Encoder {
-    counts_per_turn: f64,
+    /// Edges per revolution or per metre, and what that is [rad or m].
+    counts: f64,
+    unit: f64,
+    /// Coordinate at power-on [rad or m].
+    rest: f64,
     link: Link,
     /// True edges and edges at the pins when `link` was last changed.
     anchor: (i64, i64),
@@ -62,8 +68,10 @@ fn level(dead: Channel, edge: i64) -> i64 {
 pub struct Rig {
     plant: AnyPlant<f64>,
     friction: [Friction<f64>; JOINTS],
-    /// (θ0, θ1, ω0, ω1) at `time`.
+    /// (q0, q1, ω0, ω1) at `time`.
     y: [f64; 4],
+    /// Where it hangs.
+    rest: [f64; JOINTS],
     time: Time,
     /// The operator's hand: (start of lift, end of lift, angles), then held until `release_at`.
     lift: (Time, Time, [f64; JOINTS]),
@@ -73,8 +81,14 @@ pub struct Rig {
 
 impl Rig {
     pub fn new(setup: &PlantSetup) -> Self {
-        let encoder = |n: u32| Encoder {
-            counts_per_turn: f64::from(n),
+        let (joints, rest) = (
+            setup.geometry.joints(),
+            setup.geometry.rest().map(f64::from),
+        );
+        let encoder = |j: usize| Encoder {
+            counts: f64::from(setup.counts_per_turn[j]),
+            unit: joints[j].scale(),
+            rest: rest[j],
             link: Link::Whole(1),
             anchor: (0, 0),
             last_true: 0,
@@ -82,7 +96,8 @@ impl Rig {
         let mut rig = Rig {
             plant: setup.geometry.build(),
             friction: [setup.friction[0].law(), setup.friction[1].law()],
-            y: [0.0; 4],
+            y: [rest[0], rest[1], 0.0, 0.0],
+            rest,
             time: 0,
             lift: (
                 from_secs(setup.lift_s[0]),
@@ -90,7 +105,7 @@ impl Rig {
                 setup.angles,
             ),
             release_at: from_secs(setup.release_s),
-            encoders: setup.counts_per_turn.map(encoder),
+            encoders: std::array::from_fn(encoder),
         };
         rig.look(0);
         rig
@@ -103,7 +118,9 @@ impl Rig {
                 // A smooth hand: s(x) = 3x² − 2x³.
                 let x = (to_secs(now - start) / to_secs(end - start)).min(1.0);
                 let s = x * x * (3.0 - 2.0 * x);
-                self.y = [angles[0] * s, angles[1] * s, 0.0, 0.0];
+                let [r0, r1] = self.rest;
+                let to = |from: f64, to: f64| from + (to - from) * s;
+                self.y = [to(r0, angles[0]), to(r1, angles[1]), 0.0, 0.0];
             }
             self.time = now;
             return;
@@ -124,7 +141,7 @@ impl Rig {
         let [q0, q1, w0, w1] = self.y;
         let dt = to_secs(now.saturating_sub(self.time));
         for (e, q) in self.encoders.iter_mut().zip([q0 + w0 * dt, q1 + w1 * dt]) {
-            e.last_true = (q / std::f64::consts::TAU * e.counts_per_turn).floor() as i64;
+            e.last_true = ((q - e.rest) / e.unit * e.counts).floor() as i64;
         }
     }
 

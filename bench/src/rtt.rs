@@ -44,7 +44,11 @@ pub struct Rtt {
 impl Rtt {
     /// A program without RTT or defmt simply logs nothing.
     pub fn new(program: &Program) -> Result<Rtt, String> {
-        let table = Table::parse(&program.bytes).map_err(|e| e.to_string())?;
+        let table = if program.bytes.is_empty() {
+            None
+        } else {
+            Table::parse(&program.bytes).map_err(|e| e.to_string())?
+        };
         // A decoder borrows its table for as long as it lives; there is one per program and process.
         let table: Option<&'static Table> = table.map(|t| &*Box::leak(Box::new(t)));
         Ok(Rtt {

@@ -15,13 +15,17 @@
 //!
 //! Unknown keys, impossible values and events out of range are errors that name the key.
 
+mod action;
 mod check;
+
+pub use action::{Action, Channel, Event, FlashOperation};
 
 use std::path::Path;
 
 use serde::Deserialize;
-use stribeck_core::friction::Friction as Law;
-use stribeck_core::plant::{JOINTS, PlantConfig, furuta};
+use stribeck_core::JOINTS;
+use stribeck_core::model::friction::Friction as Law;
+use stribeck_core::model::plant::{PlantConfig, furuta};
 
 use crate::periph::gpio::Pin;
 
@@ -54,8 +58,10 @@ pub struct Scenario {
     pub seconds: f64,
     /// Start of the random stream.
     pub seed: u64,
-    /// Processor cycles per instruction used for virtual time; 1 unless a slower processor is to be imitated.
+    /// Factor on the processor's time; 1 unless a slower one is to be imitated.
     pub cycles_per_instruction: f64,
+    /// Estimate processor cycles (caches, wait states, dual issue: `cost`) instead of taking an instruction as one.
+    pub cycles: bool,
     pub plant: PlantSetup,
     pub host: HostSetup,
     pub board: Board,
@@ -69,6 +75,7 @@ impl Default for Scenario {
             seconds: 20.0,
             seed: 1,
             cycles_per_instruction: 1.0,
+            cycles: false,
             plant: PlantSetup::default(),
             host: HostSetup::default(),
             board: Board::default(),
@@ -77,8 +84,8 @@ impl Default for Scenario {
     }
 }
 
-/// The pendulum and the operator's hand: at power-on it hangs at rest (angle 0, where the encoders start), then it is lifted to
-/// `angles` between `lift_s[0]` and `lift_s[1]` and let go at `release_s`.
+/// The pendulum and the operator's hand: at power-on it hangs at rest (where the encoders start at 0), then it is lifted to
+/// `angles` \[rad, or m for a sliding joint\] between `lift_s[0]` and `lift_s[1]` and let go at `release_s`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PlantSetup {
@@ -87,6 +94,7 @@ pub struct PlantSetup {
     pub angles: [f64; JOINTS],
     pub lift_s: [f64; 2],
     pub release_s: f64,
+    /// Counts of one revolution, or of one metre of a sliding joint.
     pub counts_per_turn: [u32; JOINTS],
 }
 
@@ -114,7 +122,7 @@ impl Default for PlantSetup {
     }
 }
 
-/// True friction of one joint; units as in stribeck_core::friction.
+/// True friction of one joint; units as in stribeck_core::model::friction.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Friction {
@@ -199,8 +207,14 @@ pub enum Reads {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Board {
-    /// External oscillator [Hz]: the ST-LINK's 8 MHz.
+    /// External clock [Hz]: the ST-LINK's 8 MHz; 0 = the ST-LINK has no power or its bridge is open.
     pub hse_hz: u64,
+    /// Error of the internal 64 MHz oscillator [ppm]; the data sheet allows 10,000.
+    pub hsi_error_ppm: i64,
+    /// Error of the untrimmed internal 48 MHz oscillator [ppm]; the data sheet allows 10,000 and more when warm.
+    pub hsi48_error_ppm: i64,
+    /// PA9 is connected to the 5 V of the USB connector.
+    pub vbus_wired: bool,
     /// Pins of channels A and B of each encoder.
     pub encoders: [[PinName; 2]; JOINTS],
     /// User button, high when pressed.
@@ -216,6 +230,9 @@ impl Default for Board {
         let pin = |s: &str| PinName(s.parse().expect("a pin name"));
         Board {
             hse_hz: 8_000_000,
+            hsi_error_ppm: 0,
+            hsi48_error_ppm: 10_000,
+            vbus_wired: true,
             encoders: [[pin("PA15"), pin("PB3")], [pin("PA0"), pin("PA1")]],
             button: pin("PC13"),
             leds: vec![pin("PB0"), pin("PE1"), pin("PB14")],
@@ -234,113 +251,6 @@ impl TryFrom<String> for PinName {
     fn try_from(s: String) -> Result<Self, String> {
         s.parse().map(PinName)
     }
-}
-
-/// Something that happens at a time.
-#[derive(Clone, Debug, Deserialize)]
-pub struct Event {
-    pub at_s: f64,
-    #[serde(flatten)]
-    pub action: Action,
-}
-
-/// Channels of an encoder.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum Channel {
-    A,
-    B,
-    #[default]
-    Both,
-}
-
-/// What can happen.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
-#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Action {
-    /// The count of a joint is off by `counts` from now on.
-    LostCounts {
-        joint: usize,
-        counts: i64,
-    },
-    /// `edges` disturbances of `width_ns` spread over `duration_s`; those that pass the timer's input filter move
-    /// the count by one, up or down.
-    Noise {
-        joint: usize,
-        edges: u32,
-        duration_s: f64,
-        width_ns: f64,
-    },
-    /// Channels A and B change places.
-    SwapChannels {
-        joint: usize,
-    },
-    /// A cable (or one of its wires) breaks.
-    Cut {
-        joint: usize,
-        #[serde(default)]
-        channel: Channel,
-    },
-    Reconnect {
-        joint: usize,
-    },
-    UsbUnplug,
-    UsbReplug,
-    UsbReset,
-    UsbSuspend,
-    UsbResume,
-    HostStops,
-    HostReads,
-    HostSlow {
-        bytes_per_s: u32,
-    },
-    /// DTR low (port closed) or high.
-    Dtr {
-        on: bool,
-    },
-    /// Bytes to the device, as hexadecimal digits.
-    Send {
-        hex: String,
-    },
-    /// The user button, for `hold_s`.
-    Button {
-        hold_s: f64,
-    },
-    /// Reset pin.
-    Reset,
-    BrownOut,
-    /// Reset pin while the flash is being programmed or erased next.
-    ResetDuringFlash {
-        operation: FlashOperation,
-    },
-    /// One bit of RAM at an address, or at a symbol plus offset.
-    BitFlip {
-        address: Option<u32>,
-        symbol: Option<String>,
-        #[serde(default)]
-        offset: u32,
-        bit: u32,
-    },
-    /// The processor stands still for so long (a debugger's halt, a stalled bus) while everything else goes on.
-    Stall {
-        duration_us: f64,
-    },
-    /// Adds to a joint's velocity [rad/s].
-    Push {
-        joint: usize,
-        delta: f64,
-    },
-    /// Stops the pendulum where it is and lets go after `hold_s`.
-    Hold {
-        hold_s: f64,
-    },
-}
-
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlashOperation {
-    Program,
-    Erase,
 }
 
 impl Scenario {

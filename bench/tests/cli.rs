@@ -112,4 +112,29 @@ fn the_ordinary_program_captures_a_swing_and_replays_it_bit_for_bit() {
     );
     assert_eq!(verdict["differing_blocks"].as_u64(), Some(0), "{verdict}");
     assert_eq!(verdict["differing_bits"].as_u64(), Some(0), "{verdict}");
+
+    // What the first person with a board sends us.
+    let report = dir.path().join("board.json");
+    let mut doctor = Command::new(stribeck());
+    doctor
+        .args(["doctor", "--listen", "4", "--bench-report"])
+        .arg(&report)
+        .arg("--port")
+        .arg(&port);
+    let (code, text) = output(&mut doctor);
+    assert_eq!(code, Some(0), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&report).unwrap()).unwrap();
+    let readings = &json["readings"];
+    assert_eq!(readings["device"]["board"], "NUCLEO-H743ZI2");
+    assert_eq!(readings["device"]["clock"], "Crystal");
+    assert_eq!(readings["blocks_missing"], 0, "{readings}");
+    let health = &readings["statuses"][1]["health"];
+    assert!(
+        health["tick_cycles"]["max"].as_u64() > Some(1_000),
+        "{readings}"
+    );
+    assert_eq!(health["missed_ticks"], 0);
+    let (code, text) = output(&mut doctor);
+    assert_ne!(code, Some(0), "the report was overwritten: {text}");
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Session, scenario_file};
-use stribeck_core::run::Phase;
+use stribeck_core::device::run::Phase;
 use stribeck_core::wire::{ResetCause, What};
 
 #[test]
@@ -39,7 +39,7 @@ fn twenty_seconds_replay_without_a_differing_bit() {
         summary.odd_accesses
     );
     assert!(
-        summary.tick.max <= 16_000,
+        summary.tick.max <= 12_000,
         "worst tick: {} instructions",
         summary.tick.max
     );

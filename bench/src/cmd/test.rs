@@ -40,6 +40,9 @@ pub struct Options {
     /// Scenario file instead of the board with the test jumpers
     #[arg(long)]
     scenario: Option<PathBuf>,
+    /// Estimate processor cycles: caches, wait states, dual issue (slower)
+    #[arg(long)]
+    cycles: bool,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<bool> {
@@ -48,10 +51,11 @@ pub fn run(args: &Args) -> anyhow::Result<bool> {
 
 /// Runs every test of every file; true = none failed. Having nothing to run is an error, not a success.
 pub fn run_files(elfs: &[PathBuf], options: &Options) -> anyhow::Result<bool> {
-    let scenario = match &options.scenario {
+    let mut scenario = match &options.scenario {
         Some(path) => Scenario::load(path)?,
         None => hil::board(),
     };
+    scenario.cycles |= options.cycles;
     let (mut all_ok, mut found) = (true, 0);
     for elf in elfs {
         let program = Rc::new(Program::load(elf)?);

@@ -9,7 +9,10 @@
 //!   would do the same but slows down every access to RAM.
 //! - Learning the PC in such a hook also writes the IT state of that instruction to the registers, where the next block
 //!   would find it and skip instructions: it is cleared again (the running block has it compiled in).
-//! - WFE, WFI and SEV are not implemented: code hooks at every halfword that looks like one (data is never executed).
+//! - WFE, WFI and SEV are not implemented: code hooks at every halfword of flash that looks like one (data is never executed).
+//!   In RAM they arrive as invalid instructions and are recognised then ([`hint`]).
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use unicorn_engine::{
     Arch, ArmCpuModel, HookType, Mode, Prot, RegisterARM as R, Unicorn, uc_error,
@@ -17,6 +20,7 @@ use unicorn_engine::{
 
 use crate::chip::{Chip, Stop};
 use crate::elf::{FLASH_BASE, FLASH_SIZE};
+use crate::periph::mpu::Access;
 use crate::rng::Rng;
 
 pub type Uc = Unicorn<'static, Chip>;
@@ -36,6 +40,9 @@ const SYSTEM: (u32, u32) = (0x1ff0_0000, 0x2_0000);
 const UID: u32 = 0x1ff1_e800;
 const PERIPHERALS: (u64, u64) = (0x4000_0000, 0x2000_0000);
 const PRIVATE: (u64, u64) = (0xe000_0000, 0x10_0000);
+
+/// Memory behind the data cache: flash, and the SRAMs on the buses.
+const CACHED: [(u64, u64); 2] = [(0x0800_0000, 0x081f_ffff), (0x2400_0000, 0x38ff_ffff)];
 
 const WFE: u16 = 0xbf20;
 const WFI: u16 = 0xbf30;
@@ -60,6 +67,12 @@ const GENERAL: [R; 13] = [
 /// The processor and everything attached to it.
 pub struct Cpu {
     pub uc: Uc,
+    /// Addresses with a hook for hint instructions; the flash may have changed since.
+    hinted: HashSet<u32>,
+    /// Flash sectors read through the model of the array: `cpu::watch`.
+    pub(super) watched: BTreeSet<u32>,
+    /// Rights to pages of RAM that the MPU has changed since power-on.
+    protected: BTreeMap<u32, Prot>,
 }
 
 impl Cpu {
@@ -108,6 +121,15 @@ impl Cpu {
             flash_end,
             flash_store,
         )?;
+        // Only what the MPU closed is protected in RAM.
+        let refused = HookType::MEM_READ_PROT | HookType::MEM_WRITE_PROT;
+        for (address, size) in RAM {
+            let (from, to) = (u64::from(address), u64::from(address + size - 1));
+            uc.add_mem_hook(refused, from, to, |uc, _, address, _, _| {
+                uc.get_data_mut().diagnostics.bad_access = address as u32;
+                false
+            })?;
+        }
         uc.add_mem_hook(HookType::MEM_UNMAPPED, 1, 0, |uc, _, address, _, _| {
             uc.get_data_mut().diagnostics.bad_access = address as u32;
             false
@@ -115,14 +137,31 @@ impl Cpu {
         uc.add_block_hook(1, 0, |uc, address, size| {
             let chip = uc.get_data_mut();
             if chip.masked_wait && !chip.recheck && chip.now < chip.next_event {
-                let free = uc.reg_read(R::PRIMASK).unwrap_or(0) == 0
-                    && uc.reg_read(R::BASEPRI).unwrap_or(0) == 0;
+                // All three: stopping while one still masks would find the same exception waiting, for ever.
+                let free = [R::PRIMASK, R::BASEPRI, R::FAULTMASK]
+                    .into_iter()
+                    .all(|mask| uc.reg_read(mask).unwrap_or(0) == 0);
                 uc.get_data_mut().recheck = free;
+            }
+            if !uc.get_data().code.knows(address as u32, size) {
+                let bytes = uc.mem_read_as_vec(address, size as usize);
+                let code = &mut uc.get_data_mut().code;
+                code.learn(address as u32, &bytes.unwrap_or_default());
             }
             if uc.get_data_mut().block(address as u32, size) {
                 let _ = uc.emu_stop();
             }
         })?;
+        // Loads and stores outside the tightly coupled memories have a cost; hooking them slows down every access, so only when asked.
+        if uc.get_data().cost.is_some() {
+            for (from, to) in CACHED {
+                let kinds = HookType::MEM_READ | HookType::MEM_WRITE;
+                uc.add_mem_hook(kinds, from, to, |uc, _, address, _, _| {
+                    uc.get_data_mut().data_accessed(address as u32);
+                    true
+                })?;
+            }
+        }
         uc.add_intr_hook(|uc, number| {
             uc.get_data_mut().stop = if number == 8 {
                 Stop::ExceptionReturn
@@ -131,20 +170,29 @@ impl Cpu {
             };
             let _ = uc.emu_stop();
         })?;
-        Ok(Cpu { uc })
+        Ok(Cpu {
+            uc,
+            hinted: HashSet::new(),
+            watched: BTreeSet::new(),
+            protected: BTreeMap::new(),
+        })
     }
 
     /// Places code or data in flash and hooks its hint instructions.
     pub fn program(&mut self, address: u32, data: &[u8]) -> Result<(), uc_error> {
         self.uc.mem_write(u64::from(address), data)?;
-        let at = (address - FLASH_BASE) as usize;
-        self.chip_mut().image[at..at + data.len()].copy_from_slice(data);
+        self.chip_mut().code.write_flash(address, data);
+        self.hook_hints(address, data)
+    }
+
+    /// Hooks every halfword that looks like a hint and is not hooked yet.
+    fn hook_hints(&mut self, address: u32, data: &[u8]) -> Result<(), uc_error> {
         for (i, c) in data.chunks_exact(2).enumerate() {
-            let hint = u16::from_le_bytes([c[0], c[1]]);
-            let at = u64::from(address) + 2 * i as u64;
-            if matches!(hint, WFE | WFI | SEV) {
+            let at = address + 2 * i as u32;
+            if is_hint(u16::from_le_bytes([c[0], c[1]])) && self.hinted.insert(at) {
+                let at = u64::from(at);
                 self.uc
-                    .add_code_hook(at, at, move |uc, pc, _| hint_executed(uc, hint, pc as u32))?;
+                    .add_code_hook(at, at, |uc, pc, _| hint_executed(uc, pc as u32))?;
             }
         }
         Ok(())
@@ -152,14 +200,39 @@ impl Cpu {
 
     /// Changes flash contents behind the processor's back.
     pub fn rewrite_flash(&mut self, address: u32, data: &[u8]) {
-        let at = (address - FLASH_BASE) as usize;
-        let chip = self.chip_mut();
-        chip.image[at..at + data.len()].copy_from_slice(data);
-        chip.blocks.forget();
+        self.chip_mut().code.write_flash(address, data);
+        if self.watches(address) {
+            return;
+        }
         let _ = self.uc.mem_write(u64::from(address), data);
+        let _ = self.hook_hints(address, data);
         let _ = self
             .uc
             .ctl_remove_cache(u64::from(address), u64::from(address) + data.len() as u64);
+    }
+
+    /// RAM as the MPU lets the program use it, page by page.
+    pub fn protect(&mut self) {
+        const PAGE: u32 = 0x1000;
+        for page in RAM
+            .iter()
+            .flat_map(|&(at, size)| (at..at + size).step_by(PAGE as usize))
+        {
+            let mpu = &self.chip().scb.mpu;
+            let open = [
+                (Access::Read, Prot::READ),
+                (Access::Write, Prot::WRITE),
+                (Access::Execute, Prot::EXEC),
+            ];
+            let allowed = open
+                .into_iter()
+                .filter(|(access, _)| !mpu.forbids(page, *access))
+                .fold(Prot::NONE, |all, (_, right)| all | right);
+            if self.protected.get(&page).copied().unwrap_or(Prot::ALL) != allowed {
+                self.protected.insert(page, allowed);
+                let _ = self.uc.mem_protect(page.into(), PAGE.into(), allowed);
+            }
+        }
     }
 
     /// Power-on: RAM holds anything.
@@ -199,13 +272,17 @@ impl Cpu {
     }
 
     pub fn read_bytes(&self, address: u32, len: usize) -> Option<Vec<u8>> {
+        if self.watches(address) {
+            let chip = self.chip();
+            let seen = |at: u32| chip.flash.array.seen(at, chip.code.flash());
+            return Some((address..address + len as u32).map(seen).collect());
+        }
         self.uc.mem_read_as_vec(u64::from(address), len).ok()
     }
 
     pub fn read_word(&self, address: u32) -> Option<u32> {
-        let mut b = [0; 4];
-        self.uc.mem_read(u64::from(address), &mut b).ok()?;
-        Some(u32::from_le_bytes(b))
+        let b = self.read_bytes(address, 4)?;
+        Some(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
     }
 
     pub fn write_bytes(&mut self, address: u32, bytes: &[u8]) {
@@ -237,7 +314,7 @@ impl Cpu {
 }
 
 /// See the module header. Nothing else of xPSR changes.
-fn leave_it_block(uc: &mut Unicorn<Chip>) {
+pub(super) fn leave_it_block(uc: &mut Unicorn<Chip>) {
     const IT: u64 = 0x0600_fc00;
     let xpsr = uc.reg_read(R::XPSR).unwrap_or(0);
     if xpsr & IT != 0 {
@@ -259,6 +336,7 @@ fn register_read(uc: &mut Unicorn<Chip>, address: u64, bytes: usize) -> u64 {
     let chip = uc.get_data_mut();
     let now = chip.time_at(chip.access_pc);
     let word = chip.bus_read(address as u32 & !3, now);
+    chip.register_accessed(address as u32, false);
     let (shift, mask) = lanes(address, bytes);
     u64::from(word >> shift & mask)
 }
@@ -274,6 +352,7 @@ fn register_write(uc: &mut Unicorn<Chip>, address: u64, bytes: usize, v: u64) {
         chip.bus_read(aligned, now) & !(mask << shift) | (v as u32 & mask) << shift
     };
     chip.bus_write(aligned, value, now);
+    chip.register_accessed(aligned, true);
 }
 
 /// A store to flash is a programming request; the array itself changes later, if at all.
@@ -301,8 +380,27 @@ fn flash_store(
     true
 }
 
-fn hint_executed(uc: &mut Unicorn<Chip>, hint: u16, pc: u32) {
+fn is_hint(halfword: u16) -> bool {
+    hint(halfword).is_some()
+}
+
+/// What an instruction that Unicorn does not know does, if it is one of the hints.
+pub fn hint(halfword: u16) -> Option<Stop> {
+    match halfword {
+        WFE | WFI => Some(Stop::Sleep {
+            until_event: halfword == WFE,
+        }),
+        SEV => Some(Stop::None),
+        _ => None,
+    }
+}
+
+fn hint_executed(uc: &mut Unicorn<Chip>, pc: u32) {
     let chip = uc.get_data_mut();
+    // The flash may have been programmed since.
+    let Some(hint) = chip.code.half(pc).filter(|&h| is_hint(h)) else {
+        return;
+    };
     if hint == SEV {
         chip.event_register = true;
         return;
@@ -312,7 +410,7 @@ fn hint_executed(uc: &mut Unicorn<Chip>, hint: u16, pc: u32) {
     };
     // A stop ends the list of hooks: the exact counter, if any, would not see this instruction.
     if let Some(exact) = &mut chip.exact {
-        exact.see(pc, &chip.image);
+        exact.see(pc, &chip.code);
     }
     let _ = uc.emu_stop();
 }

@@ -1,7 +1,8 @@
 //! Exceptions as ARMv7-M defines them (B1.5): stacking, EXC_RETURN, tail-chaining, fault escalation.
 //!
 //! Unicorn has no exception model for this profile. Floating point state is stacked at once instead of lazily: the frame
-//! has the same size and contents. Entry and return take 12 cycles, tail-chaining 6 (Cortex-M7 without wait states).
+//! has the same size and contents. Entry and return take 12 cycles, tail-chaining 6 (Cortex-M7 without wait states); with the cost model
+//! also the fetch of the vector, and a cycle for each word of floating point state.
 
 use unicorn_engine::RegisterARM as R;
 
@@ -11,8 +12,13 @@ use crate::periph::nvic::HARD_FAULT;
 const ENTRY_CYCLES: u64 = 12;
 const CHAIN_CYCLES: u64 = 6;
 const FRAME: [R; 6] = [R::R0, R::R1, R::R2, R::R3, R::R12, R::LR];
+/// Words of floating point state in a frame.
+const FP_WORDS: u64 = 18;
 const FPCA: u32 = 1 << 2;
 const SPSEL: u32 = 1 << 1;
+
+/// Code from here on faults when it is fetched; an erased vector points here.
+const NEVER_EXECUTED: u32 = 0xe000_0000;
 
 /// The processor cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,14 +80,20 @@ impl Cpu {
         self.set_reg(R::LR, exc_return);
         self.set_xpsr(exception | 1 << 24);
         let since = self.chip_mut().nvic.enter(exception);
-        self.charge(cycles);
+        let vector = self.chip().scb.vtor + 4 * exception;
+        let state = if exc_return & 0x10 == 0 { FP_WORDS } else { 0 };
+        let fetch = self.chip_mut().cost.as_mut().map_or(0, |cost| {
+            cost.redirected();
+            state + u64::from(cost.vector(vector))
+        });
+        self.charge(cycles + fetch);
         let chip = self.chip_mut();
         let now = chip.now;
-        chip.profile.enter(exception, now, since);
-        let vector = chip.scb.vtor + 4 * exception;
+        let counters = chip.cost.as_ref().map(|c| c.counters());
+        chip.profile.enter(exception, now, since, counters);
         let handler = self
             .read_word(vector)
-            .filter(|h| h & 1 == 1)
+            .filter(|h| h & 1 == 1 && *h < NEVER_EXECUTED)
             .ok_or(Lockup)?;
         self.set_reg(R::PC, handler);
         Ok(())
@@ -92,14 +104,21 @@ impl Cpu {
         let chip = self.chip_mut();
         chip.nvic.leave().ok_or(Lockup)?;
         let now = chip.now;
-        chip.profile.leave(now);
+        let counters = chip.cost.as_mut().map(|c| {
+            c.redirected();
+            c.counters()
+        });
+        chip.profile.leave(now, counters);
         // Lines that stayed high while their handler ran ask again now.
         for i in 0..chip.tims.len() {
             chip.timer_lines(i);
         }
         chip.lines();
         let running = chip.nvic.running_priority();
-        let waiting = chip.nvic.next().filter(|n| n.1 < running);
+        let waiting = chip
+            .nvic
+            .next()
+            .filter(|n| n.1 < running && !chip.debug.masks(n.0));
         if let Some((exception, priority)) = waiting
             && self.unmasked(priority)
         {

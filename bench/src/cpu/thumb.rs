@@ -24,43 +24,6 @@ pub fn it_length(h: u16) -> u32 {
     4 - (h & 0xf).trailing_zeros()
 }
 
-/// Instruction counts of translated blocks, by address; the same block always has the same count.
-pub struct BlockCounts {
-    base: u32,
-    /// (block size, instructions) for each halfword of the flash.
-    known: Vec<(u32, u32)>,
-}
-
-impl BlockCounts {
-    pub fn new(base: u32, size: u32) -> Self {
-        BlockCounts {
-            base,
-            known: vec![(0, 0); size as usize / 2],
-        }
-    }
-
-    /// Instructions in the block; `image` holds the code from `base` on. Code elsewhere (RAM) is estimated at 3 bytes each.
-    #[inline]
-    pub fn count(&mut self, address: u32, size: u32, image: &[u8]) -> u32 {
-        let at = address.wrapping_sub(self.base) as usize;
-        let Some(entry) = self.known.get_mut(at / 2) else {
-            return (size / 3).max(1);
-        };
-        if entry.0 != size {
-            *entry = (
-                size,
-                count(&image[at..(at + size as usize).min(image.len())]),
-            );
-        }
-        entry.1
-    }
-
-    /// The flash was written: forget.
-    pub fn forget(&mut self) {
-        self.known.fill((0, 0));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,9 +36,6 @@ mod tests {
             .flat_map(|h| h.to_le_bytes())
             .collect();
         assert_eq!(count(&code), 4);
-        let mut b = BlockCounts::new(0x0800_0000, 64);
-        assert_eq!(b.count(0x0800_0000, 12, &code), 4);
-        assert_eq!(b.count(0x0800_0002, 4, &code), 1);
     }
 
     #[test]

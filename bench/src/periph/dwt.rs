@@ -1,7 +1,7 @@
-//! DWT cycle counter, DCB trace enable and DBGMCU (ARMv7-M C1.8, RM0433 §60).
+//! DWT cycle counter (ARMv7-M C1.8), gated by DEMCR.TRCENA.
 //!
-//! CYCCNT counts processor cycles of virtual time. It stands still while the processor sleeps unless DBGMCU keeps the
-//! clock running (DBGSLEEP_D1), as on the chip. One instruction is taken as one cycle: an estimate, not a measurement.
+//! CYCCNT counts processor cycles of virtual time. It stands still while the processor sleeps (WFE, WFI) unless DBGMCU keeps
+//! the clock running, as on the chip: `periph::dbgmcu`. One instruction is taken as one cycle: an estimate.
 
 use crate::time::Time;
 
@@ -13,7 +13,6 @@ pub struct Dwt {
     counted_to: Time,
     /// Units of one processor cycle.
     clock: Time,
-    dbgmcu_cr: u32,
     plain: [u32; 8],
 }
 
@@ -25,7 +24,6 @@ impl Dwt {
             cycles: 0,
             counted_to: 0,
             clock,
-            dbgmcu_cr: 0,
             plain: [0; 8],
         }
     }
@@ -39,9 +37,15 @@ impl Dwt {
         }
     }
 
-    /// The processor slept from `from` to `to`.
-    pub fn slept(&mut self, from: Time, to: Time) {
-        if self.dbgmcu_cr & 1 == 0 {
+    /// DEMCR was written: its TRCENA gates the counter.
+    pub fn enable(&mut self, demcr: u32, now: Time) {
+        self.count(now);
+        self.demcr = demcr;
+    }
+
+    /// The processor slept from `from` to `to`, with its clock running or not.
+    pub fn slept(&mut self, from: Time, to: Time, clocked: bool) {
+        if !clocked {
             self.count(from);
             self.counted_to = to;
         }
@@ -59,8 +63,6 @@ impl Dwt {
             0xe000_1000 => 0x4000_0000 | self.ctrl,
             0xe000_1004 => self.cycles as u32,
             0xe000_1008..=0xe000_1024 => self.plain[(address as usize - 0xe000_1008) / 4],
-            0xe000_edf0 => 0, // DHCSR: no debugger attached
-            0xe000_edfc => self.demcr,
             0xe000_1fb0 => 0xe0,
             0xe000_1fb4 => 0,
             _ => return None,
@@ -73,28 +75,7 @@ impl Dwt {
             0xe000_1000 => self.ctrl = v & 0x00ff_ffff,
             0xe000_1004 => self.cycles = u64::from(v),
             0xe000_1008..=0xe000_1024 => self.plain[(address as usize - 0xe000_1008) / 4] = v,
-            0xe000_edf0 => {}
-            0xe000_edfc => self.demcr = v,
             0xe000_1fb0 => {} // lock access register
-            _ => return None,
-        }
-        Some(())
-    }
-
-    /// DBGMCU at 0x5C001000 (and its alias): device id and debug clocks.
-    pub fn dbgmcu_read(&self, off: u32) -> Option<u32> {
-        Some(match off {
-            0x00 => 0x2003_6450, // STM32H743, revision V
-            0x04 => self.dbgmcu_cr,
-            0x34..=0x5c => 0,
-            _ => return None,
-        })
-    }
-
-    pub fn dbgmcu_write(&mut self, off: u32, v: u32) -> Option<()> {
-        match off {
-            0x04 => self.dbgmcu_cr = v,
-            0x34..=0x5c => {}
             _ => return None,
         }
         Some(())
@@ -108,7 +89,7 @@ mod tests {
 
     fn counting() -> Dwt {
         let mut d = Dwt::new(cycle(400_000_000));
-        d.write(0xe000_edfc, 1 << 24, 0);
+        d.enable(1 << 24, 0);
         d.write(0xe000_1000, 1, 0);
         d
     }
@@ -124,12 +105,11 @@ mod tests {
     }
 
     #[test]
-    fn sleep_stops_it_unless_debug_sleep_is_on() {
+    fn sleep_stops_it_unless_the_clock_is_kept() {
         let mut d = counting();
-        d.slept(US, 3 * US);
+        d.slept(US, 3 * US, false);
         assert_eq!(d.read(0xe000_1004, 4 * US), Some(800));
-        d.dbgmcu_write(4, 1);
-        d.slept(4 * US, 5 * US);
+        d.slept(4 * US, 5 * US, true);
         assert_eq!(d.read(0xe000_1004, 5 * US), Some(1200));
     }
 }

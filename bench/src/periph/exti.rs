@@ -4,6 +4,9 @@
 
 use super::gpio::{Gpio, Pin};
 
+/// CCCSR: the I/O compensation cell has settled.
+const READY: u32 = 1 << 8;
+
 #[derive(Default)]
 pub struct Exti {
     rtsr: u32,
@@ -82,11 +85,21 @@ impl Exti {
         Some(())
     }
 
-    pub fn syscfg_read(&self, off: u32) -> Option<u32> {
+    /// `csi`: the oscillator that the compensation cell needs runs.
+    pub fn syscfg_read(&self, off: u32, csi: bool) -> Option<u32> {
         Some(match off {
             0x04 => self.pmcr,
             0x08..=0x14 => self.routes[(off as usize - 8) / 4],
-            0x18 | 0x1c | 0x20 => self.plain[(off as usize - 0x18) / 4],
+            0x18 | 0x1c => self.plain[(off as usize - 0x18) / 4],
+            // CCCSR: READY follows EN.
+            0x20 => {
+                self.plain[2] & !READY
+                    | if self.plain[2] & 1 != 0 && csi {
+                        READY
+                    } else {
+                        0
+                    }
+            }
             _ => return None,
         })
     }
@@ -123,5 +136,14 @@ mod tests {
         gpio.drive(button, Some(false));
         exti.sample(&gpio);
         assert_eq!(exti.irqs()[6], (40, false), "falling edge is not selected");
+    }
+
+    #[test]
+    fn the_compensation_cell_becomes_ready_when_its_oscillator_runs() {
+        let mut exti = Exti::default();
+        assert_eq!(exti.syscfg_read(0x20, true), Some(0));
+        exti.syscfg_write(0x20, 1);
+        assert_eq!(exti.syscfg_read(0x20, false), Some(1));
+        assert_eq!(exti.syscfg_read(0x20, true), Some(1 | READY));
     }
 }

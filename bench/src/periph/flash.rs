@@ -3,7 +3,10 @@
 //! Programming works on flash words of 32 bytes: the eighth word written starts it. Program and erase take their
 //! data-sheet time for the chosen parallelism (DS12110 table 51, typical); a reset before the end leaves a
 //! torn word or sector, whose bits come from the scenario's random stream. The array itself lives in the processor's
-//! memory map; this file returns [`Change`]s for it. Not modelled: option bytes, ECC, protection, bank swap.
+//! memory map; this file returns [`Change`]s for it, and [`array`] says what the processor sees of it. Not modelled: option bytes,
+//! corrected single errors, protection, bank swap.
+
+pub mod array;
 
 use crate::elf::{FLASH_BASE, FLASH_SIZE};
 use crate::rng::Rng;
@@ -25,6 +28,7 @@ const QW: u32 = 1 << 2;
 const EOP: u32 = 1 << 16;
 const PGSERR: u32 = 1 << 18;
 const INCERR: u32 = 1 << 21;
+const DBECCERR: u32 = 1 << 26;
 
 /// What happens to the array when an operation ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +57,8 @@ struct Bank {
     cr: u32,
     sr: u32,
     key_step: u8,
+    /// Word of the last uncorrectable error.
+    fail: u32,
     buffer: Vec<u8>,
     buffer_at: u32,
     running: Option<(Change, Time)>,
@@ -64,6 +70,7 @@ pub struct Flash {
     /// Words programmed and sectors erased since power-on.
     pub programmed: u64,
     pub erased: u64,
+    pub array: array::Array,
 }
 
 impl Default for Flash {
@@ -77,11 +84,17 @@ impl Default for Flash {
             banks: [bank(), bank()],
             programmed: 0,
             erased: 0,
+            array: array::Array::default(),
         }
     }
 }
 
 impl Flash {
+    /// Wait states of a read (ACR.LATENCY).
+    pub fn wait_states(&self) -> u32 {
+        self.acr & 15
+    }
+
     pub fn read(&self, off: u32) -> Option<u32> {
         let (bank, reg) = ((off >> 8) as usize, off & 0xff);
         let b = self.banks.get(bank)?;
@@ -96,6 +109,7 @@ impl Flash {
             0x14 => 0,
             0x18 => 1,                  // OPTCR: option bytes locked
             0x1c | 0x20 => 0x0406_aaf0, // OPTSR: factory settings
+            0x60 => b.fail,
             _ => return None,
         })
     }
@@ -178,6 +192,13 @@ impl Flash {
         Ok(())
     }
 
+    /// A word at `address` was read that cannot be corrected.
+    pub fn uncorrectable(&mut self, address: u32) {
+        let b = &mut self.banks[((address - FLASH_BASE) / BANK) as usize];
+        b.sr |= DBECCERR;
+        b.fail = (address & (BANK - 1)) / WORD;
+    }
+
     /// When the running operation ends.
     pub fn next(&self) -> Time {
         let end = |b: &Bank| b.running.as_ref().map_or(NEVER, |r| r.1);
@@ -226,10 +247,10 @@ impl Flash {
                 None => {}
             }
         }
-        let (programmed, erased) = (self.programmed, self.erased);
         *self = Flash {
-            programmed,
-            erased,
+            programmed: self.programmed,
+            erased: self.erased,
+            array: std::mem::take(&mut self.array),
             ..Flash::default()
         };
         torn

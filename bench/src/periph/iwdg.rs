@@ -49,6 +49,11 @@ impl Iwdg {
         }
     }
 
+    /// It stood still for `time` while the core was halted.
+    pub fn stand_still(&mut self, time: Time) {
+        self.fed_at += time;
+    }
+
     pub fn read(&self, off: u32, now: Time) -> Option<u32> {
         Some(match off {
             0x00 => 0,

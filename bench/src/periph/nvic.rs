@@ -138,6 +138,14 @@ impl Nvic {
         Some(exception)
     }
 
+    /// STIR: the program pends interrupt `irq` itself.
+    pub fn trigger(&mut self, irq: u32, now: Time) {
+        if (irq as usize) < LINES {
+            self.line(irq, true, now);
+            self.pending[irq as usize / 32] |= 1 << (irq % 32);
+        }
+    }
+
     /// Registers 0xE000E100–0xE000E4FF.
     pub fn read(&self, address: u32) -> Option<u32> {
         let w = (address as usize & 0x7f) / 4;
@@ -234,6 +242,17 @@ mod tests {
         n.leave();
         n.line(55, true, 0);
         assert_eq!(n.next(), Some((71, 0x20)));
+    }
+
+    #[test]
+    fn a_software_trigger_pends_even_while_active() {
+        let mut n = with(&[(90, 0x40)]);
+        n.trigger(90, 5);
+        assert_eq!((n.next(), n.enter(106)), (Some((106, 0x40)), Some(5)));
+        n.trigger(90, 6);
+        n.leave();
+        assert_eq!(n.next(), Some((106, 0x40)), "again");
+        n.trigger(500, 7);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! The register side is what the driver sees, the bus side (`bus_*`) is what a host does to it. FIFO sizes are
 //! enforced as the firmware programs them. As in the real core, a bus reset deactivates the endpoints but leaves EPENA set: a
 //! packet armed before the reset never completes unless the driver disables the endpoint. An OUT endpoint takes one
-//! packet per NAK release. Not modelled: host mode, DMA, isochronous transfers, remote wake-up.
+//! packet per NAK release. A clock that is more than .25 % off (USB 2.0 §7.1.11) makes the core deaf: start-of-frame packets still
+//! arrive (CRS trims to them), everything longer does not. The 5 V of the cable are sensed at PA9 when GCCFG.VBDEN is set, and only then
+//! begin and end a session; without it GOTGCTL's override decides. Not modelled: host mode, DMA, isochronous transfers, remote wake-up.
 
 mod bus_side;
 
@@ -85,6 +87,10 @@ pub struct Otg {
     pub suspended: bool,
     /// 5 V on the cable.
     pub vbus: bool,
+    /// PA9 is connected to them.
+    vbus_wired: bool,
+    /// Error of the kernel clock [ppm]; `None` = it is off.
+    pub clock_error_ppm: Option<i64>,
     /// FIFO words written beyond the programmed size.
     pub fifo_overflows: u64,
 }
@@ -116,6 +122,8 @@ impl Default for Otg {
             frame: 0,
             suspended: false,
             vbus: false,
+            vbus_wired: true,
+            clock_error_ppm: None,
             fifo_overflows: 0,
         };
         otg.input[0].ctl = USBAEP;
@@ -125,12 +133,26 @@ impl Default for Otg {
 }
 
 impl Otg {
-    /// After a reset, with or without 5 V on the cable.
-    pub fn with_vbus(vbus: bool) -> Self {
+    pub fn new(vbus_wired: bool) -> Self {
         Otg {
-            vbus,
+            vbus_wired,
             ..Otg::default()
         }
+    }
+
+    /// A reset: the cable and its 5 V stay.
+    pub fn reset(&mut self) {
+        *self = Otg {
+            vbus: self.vbus,
+            vbus_wired: self.vbus_wired,
+            clock_error_ppm: self.clock_error_ppm,
+            ..Otg::default()
+        };
+    }
+
+    /// The core sees 5 V at PA9.
+    pub(super) fn senses_vbus(&self) -> bool {
+        self.gccfg >> 21 & 1 != 0 && self.vbus_wired && self.vbus
     }
 
     /// Pull-up on: a host sees a device.
@@ -138,9 +160,14 @@ impl Otg {
         let session = if self.gotgctl >> 6 & 1 != 0 {
             self.gotgctl >> 7 & 1 != 0
         } else {
-            self.vbus
+            self.senses_vbus()
         };
         self.gahbcfg & 1 != 0 && self.dctl & 2 == 0 && self.gccfg >> 16 & 1 != 0 && session
+    }
+
+    /// The core's clock is good enough to understand packets.
+    pub fn understands(&self) -> bool {
+        self.clock_error_ppm.is_some_and(|e| e.abs() <= 2_500)
     }
 
     pub fn irq(&self) -> bool {
@@ -213,7 +240,7 @@ impl Otg {
                     0x08 => e.int | if e.fifo.is_empty() { TXFE } else { 0 },
                     0x10 => e.tsiz,
                     0x18 => self.fifo_words(n).saturating_sub(used),
-                    _ => 0,
+                    _ => return None,
                 }
             }
             0xb00..=0xc1f => {
@@ -222,7 +249,7 @@ impl Otg {
                     0x00 => e.ctl,
                     0x08 => e.int,
                     0x10 => e.tsiz,
-                    _ => 0,
+                    _ => return None,
                 }
             }
             0xe00 => self.pcgcctl,
@@ -260,7 +287,13 @@ impl Otg {
             0x01c | 0x020 | 0x02c | 0x03c => {}
             0x024 => self.grxfsiz = v & 0xffff,
             0x028 => self.txf[0] = v,
-            0x038 => self.gccfg = v,
+            0x038 => {
+                let before = self.senses_vbus();
+                self.gccfg = v;
+                if self.senses_vbus() && !before {
+                    self.raise(SRQINT);
+                }
+            }
             0x054 => self.glpmcfg = v,
             0x104..=0x120 => self.txf[(off as usize - 0x104) / 4 + 1] = v,
             0x800 => self.dcfg = v,
@@ -271,11 +304,11 @@ impl Otg {
             0x834 => self.diepempmsk = v,
             0x900..=0xa1f => {
                 let n = (off as usize - 0x900) / 0x20;
-                Self::write_endpoint(&mut self.input[n], n, off & 0x1f, v);
+                return Self::write_endpoint(&mut self.input[n], n, off & 0x1f, v);
             }
             0xb00..=0xc1f => {
                 let n = (off as usize - 0xb00) / 0x20;
-                Self::write_endpoint(&mut self.output[n], n, off & 0x1f, v);
+                return Self::write_endpoint(&mut self.output[n], n, off & 0x1f, v);
             }
             0xe00 => self.pcgcctl = v,
             0x1000..=0x1_ffff => {
@@ -294,12 +327,9 @@ impl Otg {
     /// GRSTCTL: core soft reset and FIFO flushes finish at once.
     fn reset_control(&mut self, v: u32) {
         if v & 1 != 0 {
-            let (vbus, gccfg) = (self.vbus, self.gccfg);
-            *self = Otg {
-                vbus,
-                gccfg,
-                ..Otg::default()
-            };
+            let gccfg = self.gccfg;
+            self.reset();
+            self.gccfg = gccfg;
         }
         if v >> 5 & 1 != 0 {
             let which = (v >> 6 & 31) as usize;
@@ -315,7 +345,7 @@ impl Otg {
         }
     }
 
-    fn write_endpoint(e: &mut Endpoint, n: usize, reg: u32, v: u32) {
+    fn write_endpoint(e: &mut Endpoint, n: usize, reg: u32, v: u32) -> Option<()> {
         match reg {
             0x00 => {
                 let mut ctl = v & !(SNAK | CNAK | EPDIS | EPENA | NAKSTS | 3 << 28)
@@ -341,8 +371,9 @@ impl Otg {
             }
             0x08 => e.int &= !v,
             0x10 => e.tsiz = v,
-            _ => {}
+            _ => return None,
         }
+        Some(())
     }
 }
 

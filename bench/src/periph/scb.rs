@@ -1,18 +1,23 @@
 //! System control block (ARMv7-M B3.2): vector table, reset request, fault status, exception control.
 //!
-//! Cache maintenance, MPU and FPU context registers are accepted and kept: the emulated processor has no caches, maps memory
-//! flat, and stacks floating point state on every exception entry itself.
+//! Cache maintenance and FPU context registers are accepted and kept: the emulated processor has no caches and stacks floating
+//! point state on every exception entry itself. The MPU is in `mpu.rs`.
 
+use super::mpu::{self, Mpu};
 use super::nvic::{BUS_FAULT, MEM_MANAGE, Nvic, PENDSV, SYSTICK, USAGE_FAULT};
 
 /// CFSR bits used by the fault model.
 pub const IACCVIOL: u32 = 1;
+pub const DACCVIOL: u32 = 1 << 1;
+pub const MMARVALID: u32 = 1 << 7;
 pub const PRECISERR: u32 = 1 << 9;
 pub const BFARVALID: u32 = 1 << 15;
 pub const IBUSERR: u32 = 1 << 8;
 pub const UNDEFINSTR: u32 = 1 << 16;
 pub const INVSTATE: u32 = 1 << 17;
 pub const INVPC: u32 = 1 << 18;
+/// HFSR: a breakpoint without a debugger.
+pub const DEBUGEVT: u32 = 1 << 31;
 
 pub struct Scb {
     pub vtor: u32,
@@ -23,11 +28,12 @@ pub struct Scb {
     pub cfsr: u32,
     pub hfsr: u32,
     pub bfar: u32,
+    pub mmfar: u32,
     cpacr: u32,
     fpccr: u32,
     fpcar: u32,
     fpdscr: u32,
-    mpu: [u32; 12],
+    pub mpu: Mpu,
     csselr: u32,
     /// SYSRESETREQ was written.
     pub reset_requested: bool,
@@ -44,11 +50,12 @@ impl Scb {
             cfsr: 0,
             hfsr: 0,
             bfar: 0,
+            mmfar: 0,
             cpacr: 0,
             fpccr: 0xc000_0000,
             fpcar: 0,
             fpdscr: 0,
-            mpu: [0; 12],
+            mpu: Mpu::default(),
             csselr: 0,
             reset_requested: false,
         }
@@ -57,6 +64,23 @@ impl Scb {
     /// Wake up from WFE when an interrupt merely becomes pending.
     pub fn sev_on_pend(&self) -> bool {
         self.scr >> 4 & 1 != 0
+    }
+
+    /// Code that runs at the priority of HardFault or above ignores data bus faults (CCR.BFHFNMIGN); their flags are set all the same.
+    pub fn ignores_bus_faults(&self) -> bool {
+        self.ccr >> 8 & 1 != 0
+    }
+
+    /// A data access at `address` failed.
+    pub fn data_bus_fault(&mut self, address: u32) {
+        self.cfsr |= PRECISERR | BFARVALID;
+        self.bfar = address;
+    }
+
+    /// The MPU refused a data access at `address`.
+    pub fn data_access_violation(&mut self, address: u32) {
+        self.cfsr |= DACCVIOL | MMARVALID;
+        self.mmfar = address;
     }
 
     /// Whether the configurable fault handler is enabled (else the fault escalates to HardFault).
@@ -88,8 +112,8 @@ impl Scb {
             0xe000_ed24 => self.shcsr,
             0xe000_ed28 => self.cfsr,
             0xe000_ed2c => self.hfsr,
-            0xe000_ed30 => 0,
-            0xe000_ed34 | 0xe000_ed38 => self.bfar,
+            0xe000_ed34 => self.mmfar,
+            0xe000_ed38 => self.bfar,
             0xe000_ed3c => 0,
             0xe000_ed78 => 0x0900_0003, // CLIDR: one level, split
             0xe000_ed7c => 0x8303_c003, // CTR
@@ -97,8 +121,7 @@ impl Scb {
             0xe000_ed80 => 0xf007_e009, // instruction: 16 KiB, 2 ways
             0xe000_ed84 => self.csselr,
             0xe000_ed88 => self.cpacr,
-            0xe000_ed90 => 0x0000_1000, // MPU_TYPE: 16 regions
-            0xe000_ed94..=0xe000_edb8 => self.mpu[(address as usize - 0xe000_ed94) / 4],
+            _ if mpu::REGISTERS.contains(&address) => self.mpu.read(address),
             0xe000_ef34 => self.fpccr,
             0xe000_ef38 => self.fpcar,
             0xe000_ef3c => self.fpdscr,
@@ -132,11 +155,10 @@ impl Scb {
             0xe000_ed24 => self.shcsr = v,
             0xe000_ed28 => self.cfsr &= !v,
             0xe000_ed2c => self.hfsr &= !v,
-            0xe000_ed30..=0xe000_ed3c => {}
+            0xe000_ed34..=0xe000_ed3c => {}
             0xe000_ed84 => self.csselr = v,
             0xe000_ed88 => self.cpacr = v,
-            0xe000_ed94..=0xe000_edb8 => self.mpu[(address as usize - 0xe000_ed94) / 4] = v,
-            0xe000_ef00 => {} // software trigger: not used by the vector-based drivers
+            _ if mpu::REGISTERS.contains(&address) => self.mpu.write(address, v),
             0xe000_ef34 => self.fpccr = v,
             0xe000_ef38 => self.fpcar = v,
             0xe000_ef3c => self.fpdscr = v,

@@ -56,6 +56,11 @@ impl SysTick {
         self.started + (self.wraps + 1) * self.period()
     }
 
+    /// It stood still for `time` while the core was halted.
+    pub fn stand_still(&mut self, time: Time) {
+        self.started += time;
+    }
+
     pub fn set_clock(&mut self, clock: Time, now: Time) {
         self.clock = clock;
         self.restart(now);

@@ -2,8 +2,10 @@
 //!
 //! The counter is a function of virtual time; flags are brought up to date when somebody looks. Modelled: up-counting
 //! with prescaler (buffered until the next update, as in the chip), ARR, update and compare flags, one-pulse, encoder modes
-//! 1–3 with polarity, input filter and wrap at ARR, toggle outputs. Not modelled: down and centre-aligned counting, DMA,
+//! 1–3 with polarity, input filters and wrap at ARR, toggle outputs; PWM outputs are read off the registers. Not modelled: down and centre-aligned counting, DMA,
 //! break, capture, slave modes other than the encoder's.
+
+pub mod pwm;
 
 use crate::time::{NEVER, Time};
 
@@ -125,13 +127,22 @@ impl Tim {
         }
     }
 
+    /// As after power-on.
+    pub fn reset(&mut self) {
+        let edges = self.edges;
+        *self = Tim::new(self.kind, self.clock);
+        self.edges = edges;
+    }
+
     /// Counts pulses of an encoder (SMCR.SMS = 1, 2 or 3) instead of its clock.
     pub fn encoder_mode(&self) -> bool {
         (1..=3).contains(&(self.smcr & 7))
     }
 
-    /// Length a pulse on the inputs must have to pass the input filter, for encoder mode.
-    pub fn filter_time(&self) -> Time {
+    /// Length a level on each of the two encoder inputs must have to pass its input filter (RM0433 §41.4.7): N equal samples of
+    /// the timer's clock, or of the dead-time clock (CR1.CKD: the timer's, a half or a quarter of it) divided further.
+    pub fn filter_times(&self) -> [Time; 2] {
+        // (samples, timer clocks or dead-time clocks per sample)
         const FILTERS: [(Time, Time); 16] = [
             (0, 1),
             (2, 1),
@@ -150,8 +161,12 @@ impl Tim {
             (6, 32),
             (8, 32),
         ];
-        let (n, div) = FILTERS[(self.ccmr[0] >> 4 & 15) as usize];
-        n * div * self.clock
+        let dead_time = self.clock << (self.cr1 >> 8 & 3).min(2);
+        [4, 12].map(|shift| {
+            let chosen = (self.ccmr[0] >> shift & 15) as usize;
+            let (n, division) = FILTERS[chosen];
+            n * division * if chosen < 4 { self.clock } else { dead_time }
+        })
     }
 
     fn counting(&self) -> bool {
@@ -284,6 +299,11 @@ impl Tim {
         self.cr1 = self.cr1 & !DIR | if counted < 0 { DIR } else { 0 };
         self.base = raw.rem_euclid(p) as u64;
         self.seen = self.base;
+    }
+
+    /// It stood still for `time` while the core was halted.
+    pub fn stand_still(&mut self, time: Time) {
+        self.t0 += time;
     }
 
     /// Same counter value, counted from `now` with a new kernel clock.

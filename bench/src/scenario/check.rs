@@ -62,6 +62,12 @@ impl Scenario {
                 "vt > 0 and fnt > 0",
             )?;
         }
+        for (key, ppm) in [
+            ("board.hsi_error_ppm", self.board.hsi_error_ppm),
+            ("board.hsi48_error_ppm", self.board.hsi48_error_ppm),
+        ] {
+            require(ppm.abs() <= 50_000, key, &ppm, "-50000 to 50000")?;
+        }
         for (i, e) in self.events.iter().enumerate() {
             let key = |k: &str| format!("event[{i}].{k}");
             require(

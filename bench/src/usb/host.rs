@@ -49,6 +49,8 @@ pub struct UsbStats {
     pub enumerations: u64,
     pub most_packets_in_a_frame: u64,
     pub failed_enumerations: u64,
+    /// Frames (1 ms) with the device's pull-up on and no 5 V on the cable: a self-powered device must not (USB 2.0 §7.1.5).
+    pub pullup_without_vbus_ms: u64,
 }
 
 pub struct UsbHost {
@@ -134,8 +136,7 @@ impl UsbHost {
     pub fn plug(&mut self, otg: &mut Otg) {
         self.plugged = true;
         if !otg.vbus {
-            otg.vbus = true;
-            otg.raise(otg::SRQINT);
+            otg.session_begin();
             self.log.push("cable plugged in".into());
         }
     }
@@ -190,16 +191,18 @@ impl UsbHost {
         self.next_slot
     }
 
-    /// One bus slot.
-    pub fn poll(&mut self, otg: &mut Otg, now: Time) {
+    /// One bus slot; true = it began with a start-of-frame packet.
+    pub fn poll(&mut self, otg: &mut Otg, now: Time) -> bool {
         if now < self.next_slot {
-            return;
+            return false;
         }
         let frame = now / MS;
-        if frame != self.frame {
+        let new_frame = frame != self.frame;
+        if new_frame {
             self.frame = frame;
             self.start_frame(otg);
         }
+        let started = new_frame && self.state == State::Running;
         let slot = now % MS * SLOTS / MS;
         self.next_slot = match self.state {
             State::Running => frame * MS + (MS * (slot + 1)).div_ceil(SLOTS),
@@ -230,9 +233,11 @@ impl UsbHost {
             State::Running => self.transact(otg, now),
             _ => {}
         }
+        started
     }
 
     fn start_frame(&mut self, otg: &mut Otg) {
+        self.stats.pullup_without_vbus_ms += u64::from(otg.connected() && !otg.vbus);
         self.stats.most_packets_in_a_frame =
             self.stats.most_packets_in_a_frame.max(self.frame_packets);
         self.frame_packets = 0;
@@ -277,6 +282,12 @@ impl UsbHost {
     }
 
     fn transact(&mut self, otg: &mut Otg, now: Time) {
+        if !otg.understands() {
+            if now > self.deadline {
+                self.deaf(otg, now);
+            }
+            return;
+        }
         if let Some(t) = self.control.front_mut() {
             match t.step(otg) {
                 Progress::Moved => self.frame_packets += 1,
@@ -289,6 +300,19 @@ impl UsbHost {
         if self.configured && !self.bulk_out(otg) {
             self.bulk_in(otg);
         }
+    }
+
+    /// Nothing but errors for 500 ms: the device's clock is too far off.
+    fn deaf(&mut self, otg: &mut Otg, now: Time) {
+        let off = match otg.clock_error_ppm {
+            Some(ppm) => format!("is {:.2} % off (allowed: .25)", ppm as f64 * 1e-4),
+            None => "is off".into(),
+        };
+        self.log.push(format!(
+            "no valid answer for 500 ms, the device's clock {off}: bus reset"
+        ));
+        self.stats.failed_enumerations += 1;
+        self.start_reset(otg, now);
     }
 
     fn fail(&mut self, otg: &mut Otg, now: Time) {

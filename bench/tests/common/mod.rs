@@ -1,12 +1,15 @@
 //! What the integration tests share: the firmware's ELF, a host that talks the wire protocol in virtual time, and the replay.
 #![allow(dead_code)] // each test program uses its part
 
+pub mod probe;
+pub mod verdicts;
+
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use stribeck_bench::{Bench, Outcome, Program, Scenario};
+use stribeck_core::device::run::Phase;
 use stribeck_core::device::{Followed, Replay};
-use stribeck_core::run::Phase;
 use stribeck_core::wire::{
     self, Ask, Block, Command, Decoder, Event, Frame, Hello, MAX_FRAME, Reply, Status, What,
 };

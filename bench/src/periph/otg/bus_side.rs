@@ -13,10 +13,20 @@ impl Otg {
         self.latched & flag != 0
     }
 
-    /// The cable went away: session end.
+    /// The cable brings 5 V: a session begins, if the core looks.
+    pub fn session_begin(&mut self) {
+        self.vbus = true;
+        if self.senses_vbus() {
+            self.raise(SRQINT);
+        }
+    }
+
+    /// The cable went away: the session ends, if the core looks.
     pub fn session_end(&mut self) {
+        if self.senses_vbus() {
+            self.gotgint |= 1 << 2;
+        }
         self.vbus = false;
-        self.gotgint |= 1 << 2;
     }
 
     /// Bus reset: endpoints other than 0 become inactive; armed transfers (EPENA) stay armed.

@@ -114,11 +114,22 @@ fn a_stopped_encoder_keeps_its_count() {
 }
 
 #[test]
-fn input_filter_length_follows_ccmr() {
+fn input_filters_follow_ccmr_and_the_clock_division() {
     let mut t = timer("TIM2");
-    assert_eq!(t.filter_time(), 0);
-    t.write(0x18, 3 << 4, 0); // fCK_INT, N = 8: 40 ns
-    assert_eq!(t.filter_time(), 8 * cycle(200_000_000));
+    let clock = cycle(200_000_000);
+    assert_eq!(t.filter_times(), [0, 0]);
+    t.write(0x18, 3 << 4, 0); // IC1F: timer clock, N = 8: 40 ns
+    assert_eq!(t.filter_times(), [8 * clock, 0]);
+    t.write(0x18, 9 << 4 | 9 << 12, 0); // both: dead-time clock / 8, N = 8: 320 ns
+    assert_eq!(t.filter_times(), [64 * clock; 2]);
+    t.write(0x00, 2 << 8, 0); // CKD: a quarter: 1,280 ns
+    assert_eq!(t.filter_times(), [256 * clock; 2]);
+    t.write(0x18, 3 << 4 | 9 << 12, 0);
+    assert_eq!(
+        t.filter_times(),
+        [8 * clock, 256 * clock],
+        "the timer's own clock is not divided"
+    );
 }
 
 #[test]

@@ -4,8 +4,10 @@ use super::*;
 
 /// A device side that is always configured and keeps endpoint 1 IN armed with 64 bytes.
 fn streaming() -> (UsbHost, Otg) {
-    let mut otg = Otg::with_vbus(true);
-    otg.write(0x038, 1 << 16);
+    let mut otg = Otg::new(true);
+    otg.vbus = true;
+    otg.clock_error_ppm = Some(0);
+    otg.write(0x038, 1 << 16 | 1 << 21); // PHY on, 5 V sensed
     otg.write(0x008, 1);
     otg.write(0x804, 0);
     let mut host = UsbHost::new(Reading::Fast);
