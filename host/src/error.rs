@@ -1,12 +1,10 @@
 //! Errors a user can meet: what was expected, what was found, and what to do about it.
 //!
-//! Library functions return [`Error`]; commands add context with `anyhow`; [`report`] prints the
+//! Library functions return [`Error`]; commands add context with `anyhow`; the command line prints the
 //! whole chain once, on standard error, with the way out on its own `help:` line.
 
 use std::io;
 use std::path::{Path, PathBuf};
-
-use crate::exit::Exit;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -16,6 +14,9 @@ pub enum Error {
     Read { path: PathBuf, source: io::Error },
     #[error("cannot write {}", path.display())]
     Write { path: PathBuf, source: io::Error },
+    /// A file that would have been overwritten.
+    #[error("{} exists", .0.display())]
+    Exists(PathBuf),
     /// A file, configuration or record whose content is not valid. `help` says what to do.
     #[error("{what}")]
     Invalid { what: String, help: String },
@@ -28,6 +29,18 @@ pub enum Error {
 }
 
 impl Error {
+    /// A format this program was built without: the cargo feature that brings it, and what to use instead.
+    #[cfg(not(all(feature = "png", feature = "parquet")))]
+    pub fn left_out(path: &Path, feature: &str, instead: &str) -> Self {
+        Error::invalid(
+            format!(
+                "{}: this program was built without {feature}",
+                path.display()
+            ),
+            format!("build it with `--features {feature}`, or use {instead}"),
+        )
+    }
+
     pub fn read(path: &Path, source: io::Error) -> Self {
         Error::Read {
             path: path.into(),
@@ -85,31 +98,10 @@ impl Error {
                 }
                 _ => None,
             },
+            Error::Exists(_) => Some("choose another name with -o, or overwrite it with --force"),
             Error::Invalid { help, .. }
             | Error::Source { help, .. }
             | Error::Refused { help, .. } => Some(help),
         }
     }
-
-    pub fn exit(&self) -> Exit {
-        match self {
-            Error::Read { .. } | Error::Source { .. } => Exit::NoSource,
-            Error::Write { .. } => Exit::Failure,
-            Error::Invalid { .. } => Exit::Invalid,
-            Error::Refused { .. } => Exit::Nothing,
-        }
-    }
-}
-
-/// Print an error with its causes and the way out; returns the exit code.
-pub fn report(error: &anyhow::Error) -> Exit {
-    eprintln!("error: {error}");
-    for cause in error.chain().skip(1) {
-        eprintln!("  because: {cause}");
-    }
-    let known = error.chain().find_map(|e| e.downcast_ref::<Error>());
-    if let Some(help) = known.and_then(Error::help) {
-        eprintln!("  help: {help}");
-    }
-    known.map_or(Exit::Failure, Error::exit)
 }

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let cli = stribeck::command::Cli::parse();
-    match cli.run() {
-        Ok(exit) => exit.into(),
-        Err(error) => stribeck::error::report(&error).into(),
-    }
+    let cli = stribeck::cli::Cli::parse();
+    let exit = match cli.run() {
+        Ok(exit) => exit,
+        Err(error) => stribeck::cli::exit::report(&error),
+    };
+    exit.after_output().into()
 }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use board::{arg, run};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
-use stribeck::angles::Angles;
+use stribeck::link::session::{Session, SessionEvent};
+use stribeck::log::angles::Angles;
 use stribeck::log::read::LogReader;
-use stribeck::session::{Happening, Session};
 use stribeck_core::wire::block::Record;
 
 fn log(folder: &Path) -> PathBuf {
@@ -40,14 +40,14 @@ fn truth(path: &Path) -> (Ticks, Vec<(u64, [u32; 8])>) {
             continue;
         }
         session
-            .bytes::<()>(item.data, |happening| {
-                match happening {
-                    Happening::Hello { hello, .. } => {
+            .bytes::<()>(item.data, |event| {
+                match event {
+                    SessionEvent::Hello { hello, .. } => {
                         angles.get_or_insert_with(|| Angles::new(&hello.config().unwrap()));
                     }
-                    Happening::Block { block, .. } => {
+                    SessionEvent::Block { block, .. } => {
                         let angles = angles.as_mut().unwrap();
-                        angles.block(block, |c| ticks.push((c.tick, c.raw, c.counts)));
+                        angles.block(block, |c, _| ticks.push((c.tick, c.raw, c.counts)));
                         for (tick, record) in block.records() {
                             if let Record::States(s) = record {
                                 let words = [s.uas_q, s.uas_w, s.ekf_q, s.ekf_w].concat();

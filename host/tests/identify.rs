@@ -1,37 +1,25 @@
 //! Identification: simulated truth first, then real records where they are at hand.
 //!
-//! Real records are looked for in the folder named by STRIBECK_DATA, else in ../shared/data beside the repository; a test
-//! whose record is absent says so and passes.
+//! Real records: see `records`; a test whose record is absent is skipped and counted so.
+
+mod records;
 
 use std::path::PathBuf;
 
-use stribeck::identify::import::{self, Options, Table, Unit};
-use stribeck::identify::logdec;
-use stribeck::identify::model::{Coef, Model, Param, Rig};
-use stribeck::identify::motion::free_run;
-use stribeck::identify::online::Precision;
+use records::find as data;
+use stribeck::identify::data::dataset::Dataset;
+use stribeck::identify::data::import::{self, Options, Table, Unit};
+use stribeck::identify::data::record::Record;
+use stribeck::identify::method::{self, Options as Choices, logdec, stage};
+use stribeck::identify::model::motion::free_run;
+use stribeck::identify::model::parametric::{Coef, Freedom, Model, Rig};
+use stribeck::identify::model::plant::pendulum::Rig as Pendulum;
 use stribeck::identify::outcome::Outcome;
-use stribeck::identify::record::Record;
-use stribeck::identify::run::{Choices, Method, run};
-use stribeck::identify::stage;
-use stribeck::identify::subject::Subject;
 use stribeck::paper::decrement::{self, TABLE_1, simulate};
 use stribeck::paper::observer::{TABLE_3, reference_record, score, simulation};
-use stribeck_core::friction::Friction;
-use stribeck_core::sim::Rng;
-
-fn data(file: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("STRIBECK_DATA").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
-        PathBuf::from,
-    );
-    let path = root.join(file);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: {} is not there", path.display());
-    None
-}
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::PlantConfig;
+use stribeck_core::model::sim::Rng;
 
 fn decays() -> Vec<(PathBuf, Options)> {
     let column = |time: &str, angle: &str| Options {
@@ -66,19 +54,13 @@ fn decays() -> Vec<(PathBuf, Options)> {
     .collect()
 }
 
-fn pendulum(record: &Record) -> Subject {
-    let rig = Rig::Pendulum {
-        omega0_sq: 1.0,
-        inertia: None,
-    };
-    Subject::new(record, rig, &[Param::Omega0Squared, Param::Offset(0)], true).unwrap()
+fn pendulum(record: &Record) -> Dataset {
+    Dataset::passive(record, Rig::Pendulum(Pendulum::unknown(None, None)))
 }
 
-fn choices(terms: Option<&[Coef]>) -> Choices {
-    Choices {
-        terms: terms.map(<[Coef]>::to_vec),
-        precision: Precision::F32,
-    }
+fn run(data: &Dataset, name: &str, terms: Option<&[Coef]>) -> Outcome {
+    let options = terms.map_or_else(Choices::default, Choices::terms);
+    method::run(method::find(name).unwrap(), data, &options).unwrap()
 }
 
 fn value(o: &Outcome, name: &str) -> f64 {
@@ -92,15 +74,15 @@ fn value(o: &Outcome, name: &str) -> f64 {
 #[test]
 fn the_reference_run_is_recovered_from_counts() {
     let record = reference_record(0.0, 1);
-    let rig = Rig::furuta(&stribeck_core::plant::furuta::Config::default());
-    let subject = Subject::new(&record, rig, &[], false).unwrap();
+    let rig = Rig::of(&PlantConfig::Furuta(Default::default()));
+    let exact = Dataset::passive(&record, rig).with(Freedom::none()).whole();
     let paper = [
         Coef::Coulomb,
         Coef::Viscous,
         Coef::Stribeck,
         Coef::Transition,
     ];
-    let o = run(&subject, Method::Greybox, &choices(Some(&paper))).unwrap();
+    let o = run(&exact, "greybox", Some(&paper));
     for (name, truth) in [
         ("μd0", 5e-4),
         ("μv0", 2.5e-4),
@@ -170,18 +152,14 @@ fn table_1_of_paper_004_comes_out() {
 #[test]
 fn real_decays_are_explained() {
     for (path, options) in decays() {
-        let record = import::read(&path, &options).unwrap();
-        let subject = pendulum(&record);
-        for (method, least) in [
-            (Method::Greybox, 99.98),
-            (Method::Energy, 99.9),
-            (Method::Ekf, 99.95),
-        ] {
-            let o = run(&subject, method, &choices(None)).unwrap();
-            println!("{} {method:?} {:.4} %", record.name, o.fit[0]);
+        let record = import::read(&path, &options).unwrap().record;
+        let dataset = pendulum(&record);
+        for (method, least) in [("greybox", 99.98), ("energy", 99.9), ("ekf", 99.95)] {
+            let o = run(&dataset, method, None);
+            println!("{} {method} {:.4} %", record.name, o.fit[0]);
             assert!(
                 o.fit[0] > least,
-                "{} {method:?}: {:.4} %",
+                "{} {method}: {:.4} %",
                 record.name,
                 o.fit[0]
             );
@@ -209,10 +187,7 @@ const NOISE: f64 = 1e-3;
 
 impl Decay {
     fn record(&self, seed: u64) -> Record {
-        let rig = Rig::Pendulum {
-            omega0_sq: self.omega0_sq,
-            inertia: None,
-        };
+        let rig = Rig::Pendulum(Pendulum::unknown(Some(self.omega0_sq), None));
         let friction = Friction {
             mu_d: self.coulomb,
             mu_s: self.peak,
@@ -281,19 +256,11 @@ fn synthetic_decays_are_explained() {
             from_deg: d[8],
             counts_per_rev: d[9],
         };
-        let subject = pendulum(&decay.record(seed as u64));
-        for (method, least) in [
-            (Method::Greybox, 99.98),
-            (Method::Energy, 99.9),
-            (Method::Ekf, 99.95),
-        ] {
-            let o = run(&subject, method, &choices(None)).unwrap();
-            println!("decay {seed} {method:?} {:.4} %", o.fit[0]);
-            assert!(
-                o.fit[0] > least,
-                "decay {seed} {method:?}: {:.4} %",
-                o.fit[0]
-            );
+        let dataset = pendulum(&decay.record(seed as u64));
+        for (method, least) in [("greybox", 99.98), ("energy", 99.9), ("ekf", 99.95)] {
+            let o = run(&dataset, method, None);
+            println!("decay {seed} {method} {:.4} %", o.fit[0]);
+            assert!(o.fit[0] > least, "decay {seed} {method}: {:.4} %", o.fit[0]);
         }
     }
 }
@@ -316,21 +283,22 @@ fn a_gap_leaves_the_longest_whole_stretch() {
     // Half a second is missing at 4 s.
     record.t.drain(800..900);
     record.q.drain(800..900);
-    let subject = pendulum(&record);
+    let dataset = pendulum(&record);
+    let motion = dataset.motion().unwrap();
     assert!(
-        subject.notes[0].contains("gaps") && subject.notes[0].contains("4.50 s"),
+        motion.notes[0].contains("gaps") && motion.notes[0].contains("4.50 s"),
         "{:?}",
-        subject.notes
+        motion.notes
     );
     assert!(
-        subject.record.duration() < 15.6,
+        motion.record.duration() < 15.6,
         "{}",
-        subject.record.duration()
+        motion.record.duration()
     );
-    for method in [Method::Greybox, Method::Ekf] {
-        let o = run(&subject, method, &choices(None)).unwrap();
+    for method in ["greybox", "ekf"] {
+        let o = run(&dataset, method, None);
         let c = value(&o, "c/J");
-        assert!((c / 0.3 - 1.0).abs() < 0.05, "{method:?}: c/J = {c}");
+        assert!((c / 0.3 - 1.0).abs() < 0.05, "{method}: c/J = {c}");
     }
 }
 
@@ -342,8 +310,8 @@ fn the_published_viscous_friction_comes_out_of_its_own_model() {
     else {
         return;
     };
-    let subject = pendulum(&import::read(&path, &options).unwrap());
-    let o = run(&subject, Method::Greybox, &choices(Some(&[Coef::Viscous]))).unwrap();
+    let dataset = pendulum(&import::read(&path, &options).unwrap().record);
+    let o = run(&dataset, "greybox", Some(&[Coef::Viscous]));
     let b = value(&o, "b/J");
     assert!((b / 0.1685 - 1.0).abs() < 0.03, "b/J = {b}");
 }
@@ -361,7 +329,7 @@ fn the_linear_stage_gives_the_published_values() {
         .iter()
         .map(|v| 35.15 * v)
         .collect();
-    let found = stage::identify(1e-3, position, &force, &stage::Options::default()).unwrap();
+    let found = stage::identify(1e-3, position, &force, &stage::Filter::default()).unwrap();
     for (e, published) in found.estimates.iter().zip([95.109, 203.50, 20.39, -3.16]) {
         assert!(
             (e.value / published - 1.0).abs() < 2e-3,

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
-use stribeck::ask;
-use stribeck::live::feed::Feed;
-use stribeck::live::screen::{self, View};
-use stribeck::session::Session;
-use stribeck::simulation::Scenario;
-use stribeck::source::twin::Twin;
-use stribeck::source::{Arrival, Source};
-use stribeck_core::config::Config;
+use stribeck::cli::live::feed::Feed;
+use stribeck::cli::live::screen::{self, View};
+use stribeck::link::command;
+use stribeck::link::scenario::Scenario;
+use stribeck::link::session::Session;
+use stribeck::link::source::{Arrival, Source};
+use stribeck::link::twin::Twin;
+use stribeck_core::device::config::Config;
 use stribeck_core::wire::Ask;
 
 fn view() -> View {
@@ -35,7 +35,7 @@ fn feed_after(seconds: f64) -> Feed {
         Some(seconds),
         false,
     );
-    twin.write(&ask::frame(1, Ask::Start)).unwrap();
+    twin.write(&command::frame(1, Ask::Start)).unwrap();
     let (mut session, mut feed) = (Session::live(true), Feed::default());
     let mut bytes = Vec::new();
     while twin.read(&mut bytes).unwrap() != Arrival::End {

@@ -3,16 +3,16 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use stribeck::ask;
+use stribeck::link::command;
+use stribeck::link::scenario::Scenario;
+use stribeck::link::source::{Arrival, Source};
+use stribeck::link::twin::Twin;
 use stribeck::log::Topic;
 use stribeck::log::damage::Damage;
 use stribeck::log::read::LogReader;
+use stribeck::log::recorder::{Recorder, Wall};
 use stribeck::log::write::{LogWriter, Stamp};
-use stribeck::recorder::{Recorder, Wall};
-use stribeck::simulation::Scenario;
-use stribeck::source::twin::Twin;
-use stribeck::source::{Arrival, Source};
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
 use stribeck_core::wire::Ask;
 
 /// A log of `n` frames of different lengths in chunks of four, and where in the file each frame ends.
@@ -143,14 +143,14 @@ fn the_index_is_read_back_without_the_data() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.mcap");
     std::fs::write(&path, &file).unwrap();
-    let summary = stribeck::log::summary::read(&path).unwrap().unwrap();
+    let summary = stribeck::log::closing::read(&path).unwrap().unwrap();
     assert_eq!(summary.messages[&Topic::Block], 40);
     assert_eq!(summary.messages[&Topic::Gain], 40);
     assert_eq!(summary.metadata["ticks"], "42");
     assert_eq!((summary.start_ns, summary.end_ns), (0, 390));
     for cut in (1..file.len()).step_by(7) {
         std::fs::write(&path, &file[..cut]).unwrap();
-        assert_eq!(stribeck::log::summary::read(&path).unwrap(), None);
+        assert_eq!(stribeck::log::closing::read(&path).unwrap(), None);
     }
 }
 
@@ -171,7 +171,7 @@ fn two_seconds() -> Vec<u8> {
     let log = LogWriter::new(&mut file, Path::new("run.mcap")).unwrap();
     let mut recorder = Recorder::new(log, Wall::Epoch);
     let mut twin = Twin::new(&Config::default(), &Scenario::default(), Some(2.0), false);
-    twin.write(&ask::frame(1, Ask::Start)).unwrap();
+    twin.write(&command::frame(1, Ask::Start)).unwrap();
     let mut bytes = Vec::new();
     while twin.read(&mut bytes).unwrap() != Arrival::End {
         recorder.bytes(&bytes, |_| Ok(())).unwrap();

@@ -1,14 +1,14 @@
 //! Every frame lost, doubled, overtaken or damaged on the way is reported with exact count and place.
 
-use stribeck::ask;
-use stribeck::frames::{Content, Frames};
-use stribeck::ledger::{Losses, Stray};
-use stribeck::session::Session;
-use stribeck::simulation::Scenario;
-use stribeck::source::twin::Twin;
-use stribeck::source::{Arrival, Source};
-use stribeck_core::config::Config;
-use stribeck_core::sim::Rng;
+use stribeck::link::command;
+use stribeck::link::frames::{Content, Frames};
+use stribeck::link::order::{Losses, Stray};
+use stribeck::link::scenario::Scenario;
+use stribeck::link::session::Session;
+use stribeck::link::source::{Arrival, Source};
+use stribeck::link::twin::Twin;
+use stribeck_core::device::config::Config;
+use stribeck_core::model::sim::Rng;
 use stribeck_core::wire::{Ask, Frame};
 
 /// A frame's bytes, and for a block its first and last tick and sequence number.
@@ -26,7 +26,7 @@ fn stream(seconds: f64) -> Vec<Sent> {
         Some(seconds),
         false,
     );
-    twin.write(&ask::frame(1, Ask::Start)).unwrap();
+    twin.write(&command::frame(1, Ask::Start)).unwrap();
     let mut bytes = Vec::new();
     while twin.read(&mut bytes).unwrap() != Arrival::End {}
     let mut sent = Vec::new();
@@ -282,4 +282,36 @@ fn a_changed_count_names_the_field() {
             .any(|w| w.field.starts_with("uas.") || w.field.starts_with("ekf."))
     );
     assert!(verdict.differing_bits > 0);
+}
+
+#[test]
+fn ticks_that_jump_under_continuous_numbers_are_damage() {
+    for jump in [50i64, -50] {
+        let mut frames = stream(2.0);
+        let victim = (0..frames.len())
+            .filter(|&i| frames[i].block.is_some())
+            .nth(120)
+            .unwrap();
+        let mut found = 0;
+        let mut bytes = vec![0; stribeck_core::wire::MAX_FRAME];
+        Frames::default()
+            .push::<()>(&frames[victim].bytes, |piece| {
+                let Content::Frame(Frame::Block(mut block)) = piece.content else {
+                    panic!()
+                };
+                block.first_tick = block.first_tick.wrapping_add_signed(jump);
+                found = block.first_tick;
+                let n = stribeck_core::wire::encode(&block, &mut bytes).unwrap();
+                bytes.truncate(n);
+                Ok(())
+            })
+            .unwrap();
+        frames[victim].bytes = bytes;
+        let session = received(&frames);
+        let losses = session.losses();
+        // There and back again.
+        assert_eq!(losses.jumped, 2, "{losses:?}");
+        assert_eq!(losses.jumps[0].found, found);
+        assert!(!losses.is_clean());
+    }
 }

@@ -1,5 +1,8 @@
 //! `stribeck paper` and `stribeck study` through the command line: numbers, files, exit codes.
 
+// Signals are made with the platform's mathematics.
+#![allow(clippy::disallowed_methods)]
+
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -173,8 +176,11 @@ fn the_study_depends_on_the_seed_and_not_on_the_threads() {
     assert_eq!(one, study("3", "3"));
     assert_ne!(one, study("4", "3"));
     let levels: Value = serde_json::from_slice(&one).unwrap();
-    assert_eq!(levels[1]["noise_counts"], 5.0);
-    for level in levels.as_array().unwrap() {
+    let levels = levels.as_array().unwrap();
+    let greybox: Vec<_> = levels.iter().filter(|l| l["method"] == "greybox").collect();
+    let rows: Vec<_> = greybox.iter().map(|l| l["row"].as_str().unwrap()).collect();
+    assert_eq!(rows, ["noise 0 counts", "noise 5 counts"]);
+    for level in greybox {
         for p in level["parameters"].as_array().unwrap() {
             assert!(number(&p["half_width_percent"]) > 0.0, "{p}");
             assert!(number(&p["error_percent"]) < 20.0, "{p}");

@@ -3,16 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use stribeck::ask;
-use stribeck::frames::{Content, Frames};
-use stribeck::recorder::{Recorder, Wall};
+use stribeck::link::command;
+use stribeck::link::frames::{Content, Frames};
+use stribeck::link::scenario::Scenario;
+use stribeck::link::source::{Arrival, Source};
+use stribeck::link::twin::Twin;
+use stribeck::log::recorder::{Recorder, Wall};
 use stribeck::report::candidate::{Candidate, Kind};
 use stribeck::report::swing::Start;
 use stribeck::report::{self, Options, Report, page};
-use stribeck::simulation::Scenario;
-use stribeck::source::twin::Twin;
-use stribeck::source::{Arrival, Source};
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
 use stribeck_core::wire::{self, Ask, Frame, Health, Spread, Status, What};
 use tempfile::TempDir;
 
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 fn stream(seconds: f64, arm: bool, scenario: &Scenario) -> Vec<u8> {
     let mut twin = Twin::new(&Config::default(), scenario, Some(seconds), false);
     if arm {
-        twin.write(&ask::frame(1, Ask::Start)).unwrap();
+        twin.write(&command::frame(1, Ask::Start)).unwrap();
     }
     let mut bytes = Vec::new();
     while twin.read(&mut bytes).unwrap() != Arrival::End {}

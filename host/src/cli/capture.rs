@@ -9,14 +9,17 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
-use stribeck_core::run::Phase;
+use stribeck_core::device::run::Phase;
 
-use super::accounts;
-use super::from::FromArgs;
-use crate::capture::{self, End, Plan, Progress};
-use crate::describe;
-use crate::exit::Exit;
-use crate::recorder::{Recorder, Wall};
+use crate::cli::exit::Exit;
+use crate::cli::from::FromArgs;
+use crate::cli::values::{self, MetadataArgs};
+use crate::file;
+use crate::link::source::From;
+use crate::link::wording;
+use crate::log::capture::{self, End, Plan, Progress};
+use crate::log::recorder::{Recorder, Wall};
+use crate::log::text;
 
 /// Record a device into a log and compare every bit on the way
 #[derive(Debug, clap::Args)]
@@ -30,16 +33,19 @@ Example, without hardware:
   compared 50,106 ticks, 6 snapshots: 0 differing bits in 0 blocks
   lost nothing
 
-Stop with Ctrl-C: the log is closed properly. If the board is unplugged the capture goes on as a
+Nothing is overwritten without --force. Stop with Ctrl-C: the log is closed properly. If the board is unplugged the capture goes on as a
 new segment when it is back. A killed capture loses less than 100 ms.")]
 pub struct Args {
     #[command(flatten)]
     from: FromArgs,
-    /// The log to write
-    #[arg(short, long, default_value = "run.mcap", value_name = "LOG")]
-    output: PathBuf,
-    /// Stop after this much device time
-    #[arg(long, value_name = "SECONDS")]
+    /// The log to write (default: `run-DATE-TIME.mcap`)
+    #[arg(short, long, value_name = "LOG")]
+    output: Option<PathBuf>,
+    /// Overwrite the log if it exists
+    #[arg(long)]
+    force: bool,
+    /// Stop after this much device time; by the clock (5 s later) if the device is silent
+    #[arg(long, value_name = "SECONDS", value_parser = values::seconds)]
     seconds: Option<f64>,
     /// Stop when the pendulum has come to rest
     #[arg(long)]
@@ -47,14 +53,21 @@ pub struct Args {
     /// Order the device to arm first
     #[arg(long)]
     arm: bool,
-    /// Print the accounts as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    about: MetadataArgs,
 }
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
+    let output = args.output.unwrap_or_else(|| values::dated("run", "mcap"));
+    if let From::File(log) = args.from.from.parse()? {
+        file::may_write(&output, true, &[&log])?;
+    }
+    let metadata = args.about.metadata();
+    let recorder = Recorder::create_with(&output, Wall::Now, args.force, metadata)?;
     let source = args.from.open()?;
-    let recorder = Recorder::create(&args.output, Wall::Now)?;
     let plan = Plan {
         seconds: args.seconds,
         until_rest: args.until_rest,
@@ -67,23 +80,23 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     if outcome.end == End::Asked {
         eprintln!("stopped by signal; the log is complete up to here");
     }
+    if outcome.summary.segments == 0 {
+        eprintln!("no device introduced itself: nothing was recorded, no file was written");
+    }
     if args.json {
         let value = json!({
-            "log": args.output,
+            "log": output,
             "source": outcome.source,
-            "accounts": outcome.accounts,
+            "summary": outcome.summary,
         });
         println!("{value}");
     } else {
         print!(
             "{}",
-            accounts::recording(&outcome.accounts, &outcome.source, &args.output)
+            text::recording(&outcome.summary, &outcome.source, &output)
         );
     }
-    Ok(accounts::exit(
-        &outcome.accounts.losses,
-        &outcome.accounts.verdict,
-    ))
+    Ok(Exit::of_summary(&outcome.summary))
 }
 
 /// A flag that Ctrl-C and termination signals set.
@@ -126,7 +139,7 @@ impl Display {
     /// Events as lines, the rest as one line that changes.
     pub fn show(&mut self, p: Progress<'_, BufWriter<File>>) {
         if let Some(event) = p.event {
-            let line = format!("tick {} {}", event.tick, describe::event(event));
+            let line = format!("tick {} {}", event.tick, wording::event(event));
             self.bar.suspend(|| eprintln!("{line}"));
             return;
         }
@@ -140,7 +153,7 @@ impl Display {
             return;
         }
         self.next = now + Duration::from_millis(200);
-        let a = p.recorder.accounts();
+        let a = p.recorder.summary();
         let elapsed = now.duration_since(self.since).as_secs_f64();
         if elapsed > 0.5 {
             self.rate = (a.bytes - self.bytes) as f64 / elapsed / 1e3;
@@ -151,16 +164,16 @@ impl Display {
             (false, _) => "disconnected, waiting",
             (true, None) => "waiting for the device",
             (true, Some(Phase::Idle)) => "idle (arm with the button or --arm)",
-            (true, Some(phase)) => describe::phase(phase),
+            (true, Some(phase)) => wording::phase(phase),
         };
         self.bar.set_message(format!(
             "{phase} · {:.1} s · {} ticks · {:.1} kB/s · lost {} · damaged {} · equal {} · differing {}",
             a.ticks as f64 / f64::from(a.tick_hz.max(1)),
-            accounts::grouped(a.ticks),
+            text::grouped(a.ticks),
             self.rate,
-            accounts::grouped(a.losses.lost_ticks),
+            text::grouped(a.losses.lost_ticks),
             a.losses.corrupted,
-            accounts::grouped(a.verdict.equal_ticks),
+            text::grouped(a.verdict.equal_ticks),
             a.verdict.differing_blocks,
         ));
         self.bar.tick();

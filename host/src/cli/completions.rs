@@ -1,12 +1,10 @@
 //! `stribeck completions`: the shell completion script.
 
-use std::io;
-
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::command::Cli;
-use crate::exit::Exit;
+use crate::cli::Cli;
+use crate::cli::exit::Exit;
 
 /// Print the completion script of a shell
 #[derive(Debug, clap::Args)]
@@ -19,11 +17,8 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
-    clap_complete::generate(
-        args.shell,
-        &mut Cli::command(),
-        "stribeck",
-        &mut io::stdout(),
-    );
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "stribeck", &mut script);
+    print!("{}", String::from_utf8_lossy(&script));
     Ok(Exit::Success)
 }

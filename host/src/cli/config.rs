@@ -1,19 +1,17 @@
 //! `stribeck config`: the device's configuration as a file: show, check, change, push, pull.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::json;
-use stribeck_core::config::{Blob, Config};
-use stribeck_core::wire::{Ask, Hello, Reply};
+use stribeck_core::device::config::{Blob, Config};
+use stribeck_core::wire::Ask;
 
-use super::from::FromArgs;
-use crate::ask;
+use crate::cli::exit::Exit;
+use crate::cli::from::FromArgs;
 use crate::config;
 use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::session::{Happening, Session};
-use crate::source::pump::{Packet, Pump};
+use crate::file;
+use crate::link::client::Client;
 
 /// Show, check, change, push or pull a configuration
 #[derive(Debug, clap::Args)]
@@ -65,6 +63,9 @@ enum Action {
         /// File to write; absent: standard output
         #[arg(short, long)]
         output: Option<PathBuf>,
+        /// Overwrite the file if it exists
+        #[arg(long)]
+        force: bool,
         #[command(flatten)]
         from: FromArgs,
     },
@@ -99,16 +100,25 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         }
         Action::Push { file, store, from } => {
             let config = config::load(&file)?;
-            let mut device = Conversation::open(&from)?;
+            let mut device = Client::connect(from.open()?)?;
+            device.same_protocol()?;
             let blob = Blob::seal(&config);
-            let reply = device.order(Ask::SetConfig {
+            let reply = device.request(Ask::SetConfig {
                 store,
-                config: blob,
+                config: blob.clone(),
             })?;
             if let Some(why) = reply.refusal {
                 return Err(Error::refused(
                     format!("the device refused the configuration: {why}"),
                     "it keeps what it had; correct the file and push again",
+                )
+                .into());
+            }
+            device.request(Ask::Hello)?;
+            if device.hello().config != blob {
+                return Err(Error::refused(
+                    "the device accepted the configuration, and its Hello still tells another",
+                    "reset the board and push again; do not trust what it records until then",
                 )
                 .into());
             }
@@ -118,12 +128,26 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
                 if store { ", stored" } else { "" }
             );
         }
-        Action::Pull { output, from } => {
-            let hello = Conversation::open(&from)?.hello;
-            let config = hello.config().map_err(|e| {
+        Action::Pull {
+            output,
+            force,
+            from,
+        } => {
+            if let Some(path) = &output {
+                file::may_write(path, force, &[])?;
+            }
+            let device = Client::connect(from.open()?)?;
+            device.same_protocol()?;
+            let config = device.hello().config().map_err(|e| {
                 Error::refused(
                     format!("the device's configuration cannot be read: {e}"),
                     "use the stribeck version of the firmware",
+                )
+            })?;
+            config.validate().map_err(|e| {
+                Error::refused(
+                    format!("the device's configuration is not valid: {e}"),
+                    "push a valid one: stribeck config push rig.toml",
                 )
             })?;
             match output {
@@ -139,97 +163,14 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
 }
 
 fn write(path: &Path, config: &Config) -> Result<()> {
-    std::fs::write(path, config::to_toml(config)?).map_err(|e| Error::write(path, e))
+    file::replace(path, config::to_toml(config)?)
 }
 
 /// From a TOML file or from the Hello of a log.
 fn of_file(path: &Path) -> Result<Config> {
     if path.extension().is_some_and(|e| e == "mcap") {
-        let overview = crate::survey::survey(path, false)?;
-        return config::from_toml(&overview.accounts.config);
+        let contents = crate::log::contents::read(path, false)?;
+        return config::from_toml(&contents.summary.config);
     }
     config::load(path)
-}
-
-/// Questions and answers with a device.
-struct Conversation {
-    pump: Pump,
-    session: Session,
-    hello: Hello,
-}
-
-const PATIENCE: Duration = Duration::from_secs(3);
-
-impl Conversation {
-    fn open(from: &FromArgs) -> Result<Self> {
-        let mut pump = Pump::start(from.open()?);
-        let mut session = Session::live(false);
-        let mut greeted = None;
-        let heard = listen(&mut pump, &mut session, Some(Ask::Hello), |h| {
-            if let Happening::Hello { hello, .. } = h {
-                greeted = Some((*hello).clone());
-            }
-            greeted.is_some()
-        })?;
-        match greeted {
-            Some(hello) if heard => Ok(Conversation {
-                pump,
-                session,
-                hello,
-            }),
-            _ => Err(Error::source(
-                format!("no stribeck device answers on {}", pump.name()),
-                "`stribeck doctor` tells why",
-            )),
-        }
-    }
-
-    fn order(&mut self, ask: Ask) -> Result<Reply> {
-        let mut answer = None;
-        listen(&mut self.pump, &mut self.session, Some(ask), |h| {
-            if let Happening::Reply(reply) = h
-                && reply.id == ORDER
-            {
-                answer = Some((*reply).clone());
-            }
-            answer.is_some()
-        })?;
-        answer.ok_or_else(|| {
-            Error::source(
-                "the device did not reply within 3 s",
-                "`stribeck doctor` tells whether it is alive",
-            )
-        })
-    }
-}
-
-/// Number of our commands.
-const ORDER: u16 = 7;
-
-/// Listen until `done` says so; false if it never did.
-fn listen(
-    pump: &mut Pump,
-    session: &mut Session,
-    ask: Option<Ask>,
-    mut done: impl FnMut(&Happening<'_>) -> bool,
-) -> Result<bool> {
-    if let Some(ask) = ask.filter(|_| pump.takes_commands()) {
-        pump.send(ask::frame(ORDER, ask))?;
-    }
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
-        let mut finished = false;
-        match pump.next(Duration::from_millis(20))? {
-            Packet::Bytes(bytes, _) => session.bytes(&bytes, |h| {
-                finished |= done(&h);
-                Ok::<(), Error>(())
-            })?,
-            Packet::End | Packet::Lost(_) => return Ok(false),
-            Packet::Quiet | Packet::Opened(_) => {}
-        }
-        if finished {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }

@@ -2,34 +2,28 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use serde_json::json;
-use stribeck_core::config::Config;
-use stribeck_core::plant::PlantConfig;
-use stribeck_core::wire::Ask;
+use stribeck_core::device::config::Config;
 
-use super::accounts;
-use super::capture::Display;
-use super::replay;
-use super::report::fits;
-use crate::ask;
-use crate::capture::{self, Plan};
+use crate::cli::capture::Display;
+use crate::cli::exit::Exit;
+use crate::cli::values;
 use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::identify::import;
-use crate::identify::model::Rig;
-use crate::identify::online::Precision;
-use crate::identify::outcome::{Estimate, Outcome};
-use crate::identify::run::{self as methods, Choices, Method};
-use crate::identify::subject::Subject;
-use crate::recorder::{Recorder, Wall};
-use crate::report::{self, Options, page};
-use crate::simulation::{Scenario, TrueFriction};
-use crate::source::Source;
-use crate::source::twin::Twin;
-use crate::source::usb;
+use crate::file;
+use crate::link::scenario::{Scenario, TrueFriction};
+use crate::link::twin::Twin;
+use crate::link::usb;
+use crate::log::metadata::Metadata;
+use crate::log::recorder::{Recorder, Wall};
+use crate::log::summary::Summary;
+use crate::log::{simulate, text};
+use crate::replay;
+use crate::report::candidate::{Estimate, Kind, Z95};
+use crate::report::markup::percent;
+use crate::report::swing::joint_name;
+use crate::report::{self, Options, Report, page};
 
 /// Show everything once, without hardware, in under a minute
 #[derive(Debug, clap::Args)]
@@ -46,7 +40,7 @@ pub struct Args {
     #[arg(short, long, default_value = "stribeck-demo", value_name = "FOLDER")]
     output: PathBuf,
     /// Length of the simulated run
-    #[arg(long, default_value_t = 35.0)]
+    #[arg(long, default_value_t = 35.0, value_parser = values::seconds)]
     seconds: f64,
     /// White noise of both encoders [counts RMS]
     #[arg(long, default_value_t = 0.0, value_name = "COUNTS")]
@@ -70,7 +64,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     };
 
     let config = Config::default();
-    std::fs::write(&rig, crate::config::to_toml(&config)?).map_err(|e| Error::write(&rig, e))?;
+    file::replace(&rig, crate::config::to_toml(&config)?)?;
     let scenario = Scenario {
         noise_counts: args.noise,
         ..Scenario::default()
@@ -79,29 +73,25 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         "1 simulate  {:.0} s of a tilted Furuta pendulum (truth: Table 3 of paper 000), {} counts RMS of noise",
         args.seconds, args.noise
     ));
-    let accounts = record(&config, &scenario, args.seconds, &log)?;
-    let lost = accounts::losses(&accounts.losses);
+    let summary = record(&config, &scenario, args.seconds, &log)?;
+    let lost = text::losses(&summary.losses);
     say(format!(
         "2 capture   {} ticks through the device's own code, {:.1} kB/s: {}",
-        accounts::grouped(accounts.ticks),
-        accounts.bytes as f64 / accounts.seconds().max(1e-9) / 1e3,
+        text::grouped(summary.ticks),
+        summary.bytes as f64 / summary.seconds().max(1e-9) / 1e3,
         if lost.is_empty() {
             "lost nothing"
         } else {
             lost.trim()
         }
     ));
-    let found = replay::replay(&log, None, &[])?;
+    let started = Instant::now();
+    let found = replay::replay(&log, &replay::Options::default(), |_| {})?;
     say(format!(
         "3 replay    {} ticks compared: {} differing bits, {:.0} x real time",
-        accounts::grouped(found.verdict.compared_ticks),
+        text::grouped(found.verdict.compared_ticks),
         found.verdict.differing_bits,
-        found.speed
-    ));
-    let outcomes = identify(&log)?;
-    say(format!(
-        "4 identify\n{}",
-        table(&outcomes, &scenario.friction)
+        found.seconds / started.elapsed().as_secs_f64().max(1e-9)
     ));
     let report = report::build(
         &log,
@@ -109,14 +99,18 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         &report::offline::grey_box,
         |_| {},
     )?;
-    let html = folder.join("report.html");
-    std::fs::write(&html, page::html(&report)).map_err(|e| Error::write(&html, e))?;
     say(format!(
-        "5 report    free run of the model alone\n{}",
-        fits(&report)
+        "4 identify  friction from the counts alone; ± is the 95 % interval\n{}",
+        table(&report, &scenario.friction)
     ));
+    let html = folder.join("report.html");
+    file::replace(&html, page::html(&report))?;
+    let program = program();
     say(format!(
-        "\nwrote {}, {}, {} in {:.1} s\n\nGo on with:\n  stribeck live --from sim\n  stribeck info {}\n  stribeck replay {} --override ekf.drag=true",
+        "5 report    open {} in a browser: curves, spectra, what the numbers cannot say\n\n\
+         wrote {}, {}, {} in {:.1} s\n\nGo on with:\n  {program} live --from sim\n  {program} info {}\n  \
+         {program} replay {} --override ekf.drag=true",
+        html.display(),
         log.display(),
         rig.display(),
         html.display(),
@@ -126,7 +120,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     ));
     if let Ok(port) = usb::find() {
         say(format!(
-            "\nA board is connected at {port}: record it with\n  stribeck capture --arm --until-rest -o bench.mcap"
+            "\nA board is connected at {port}: record it with\n  {program} capture --arm --until-rest"
         ));
     }
     if args.json {
@@ -136,94 +130,98 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
             "page": html,
             "truth": scenario.friction,
             "replay": found.verdict,
+            "parameter_sets": report.analysis.as_ref().map(|a| &a.validated),
         });
         println!("{value}");
     }
-    Ok(accounts::exit(&accounts.losses, &found.verdict))
+    Ok(Exit::of_recording(&summary.losses, &found.verdict))
 }
 
 /// Simulate into a log, through the same code as a capture.
-fn record(
-    config: &Config,
-    scenario: &Scenario,
-    seconds: f64,
-    log: &Path,
-) -> Result<crate::accounts::Accounts> {
-    let mut twin = Twin::new(config, scenario, Some(seconds), false);
-    twin.write(&ask::frame(1, Ask::Start))?;
-    let recorder = Recorder::create(log, Wall::Epoch)?;
+fn record(config: &Config, scenario: &Scenario, seconds: f64, log: &Path) -> Result<Summary> {
+    let twin = Twin::new(config, scenario, Some(seconds), false);
+    let recorder = Recorder::create_with(log, Wall::Epoch, true, Metadata::default())?;
     let mut display = Display::new();
-    let never = AtomicBool::new(false);
-    let outcome = capture::run(
-        Box::new(twin),
-        recorder,
-        Plan::default(),
-        &never,
-        &mut |p| {
-            display.show_quietly(p);
-        },
-    )?;
+    let outcome = simulate::record(twin, recorder, true, &mut |p| display.show_quietly(p))?;
     display.bar.finish_and_clear();
-    Ok(outcome.accounts)
+    Ok(outcome.summary)
 }
 
-/// The two observers of the device and the grey box on the run of a log.
-fn identify(log: &Path) -> Result<Vec<Outcome>> {
-    let logged = import::read_log(log)?;
-    let PlantConfig::Furuta(rig) = &logged.config.plant else {
-        return Ok(Vec::new());
-    };
-    let subject = Subject::new(&logged.record, Rig::furuta(rig), &[], true)?;
-    let choices = Choices {
-        terms: Some(report::offline::TERMS.to_vec()),
-        precision: Precision::F32,
-    };
-    [Method::Uas, Method::Ekf, Method::Greybox]
-        .into_iter()
-        .map(|method| methods::run(&subject, method, &choices))
-        .collect()
-}
-
-/// True values beside every method's estimate with its 95 % interval, then the fit of a free run.
-fn table(outcomes: &[Outcome], truth: &[TrueFriction; 2]) -> String {
-    let mut text = format!("  {:<14}{:>11}", "", "true");
-    for o in outcomes {
-        let name = if o.method == "uas" {
-            "uas (a prior)"
-        } else {
-            o.method
-        };
-        let _ = write!(text, "{name:>24}");
+/// How this program is called: by its name where it is installed, by `cargo run` where it was just built.
+fn program() -> String {
+    let called = std::env::args_os().next().map(PathBuf::from);
+    let built = called.is_some_and(|path| path.components().any(|c| c.as_os_str() == "target"));
+    if built && std::env::var_os("CARGO").is_some() {
+        "cargo run --release --".into()
+    } else {
+        "stribeck".into()
     }
-    text.push('\n');
+}
+
+/// What a parameter set is, for somebody who has not read the papers.
+fn heading(kind: Kind) -> Option<[&'static str; 2]> {
+    match kind {
+        Kind::InitialGuess => None,
+        Kind::Uas => Some(["UAS observer", "on chip, a prior"]),
+        Kind::Ekf => Some(["Kalman filter (EKF)", "on chip, live"]),
+        Kind::Offline => Some(["grey box", "off line, whole run"]),
+    }
+}
+
+/// True values beside every parameter set, then how much of the measured swing each of them explains.
+fn table(report: &Report, truth: &[TrueFriction; 2]) -> String {
+    let Some(analysis) = &report.analysis else {
+        return "  nothing swung: there is nothing to identify\n".into();
+    };
+    let sets: Vec<_> = analysis
+        .validated
+        .iter()
+        .filter_map(|v| Some((heading(v.candidate.kind)?, v)))
+        .collect();
+    let mut text = String::new();
+    for line in 0..2 {
+        let first = if line == 0 { "true" } else { "" };
+        let _ = write!(text, "  {:<42}{first:>11}", "");
+        for (heading, _) in &sets {
+            let _ = write!(text, "{:>24}", heading[line]);
+        }
+        text.push('\n');
+    }
     for (joint, friction) in truth.iter().enumerate() {
-        for (symbol, unit, value) in [("μd", "m", friction.mu_d), ("μv", "N·m·s", friction.mu_v)]
-        {
-            let name = format!("{symbol}{joint}");
-            let _ = write!(text, "  {:<14}{value:>11.3e}", format!("{name} [{unit}]"));
-            for o in outcomes {
-                let estimate = o.estimates.iter().find(|e| e.name == name);
-                let _ = write!(text, "{:>24}", estimate.map_or("–".into(), |e| cell(o, e)));
+        let part = joint_name(&analysis.swing, joint);
+        for (symbol, words, unit, value) in [
+            ("μd", "Coulomb friction", "m", friction.mu_d),
+            ("μv", "viscous friction", "N·m·s", friction.mu_v),
+        ] {
+            let name = format!("{part}, {words} ({symbol}{joint}) [{unit}]");
+            let _ = write!(text, "  {name:<42}{value:>11.3e}");
+            for (_, set) in &sets {
+                let estimates = &set.candidate.estimates;
+                let estimate = estimates
+                    .iter()
+                    .find(|e| e.joint == joint && e.symbol == symbol);
+                let _ = write!(text, "{:>24}", estimate.map_or("–".into(), cell));
             }
             text.push('\n');
         }
     }
+    text += "  free run: how much of the measured swing the model alone explains\n";
     for joint in 0..truth.len() {
-        let _ = write!(text, "  {:<25}", format!("free-run fit θ{joint} [%]"));
-        for o in outcomes {
-            let fit = o.fit.get(joint).map_or("–".into(), |f| format!("{f:.4}"));
-            let _ = write!(text, "{fit:>24}");
+        let part = joint_name(&analysis.swing, joint);
+        let _ = write!(text, "  {:<53}", format!("{part} (θ{joint}) [%]"));
+        for (_, set) in &sets {
+            let fit = set.free_run.fit_percent.get(joint);
+            let _ = write!(text, "{:>24}", fit.map_or("–".into(), |f| percent(*f)));
         }
         text.push('\n');
     }
-    text + "  The UAS parameters follow their bounds, not the data: they are a prior."
+    text + "  The UAS parameters follow their bounds, not the data: they are a prior, without an interval."
 }
 
-fn cell(outcome: &Outcome, e: &Estimate) -> String {
-    match e.stderr {
-        _ if outcome.method == "uas" => format!("{:.3e}", e.value),
-        _ if !e.identifiable => "not identifiable".into(),
-        Some(s) => format!("{:.3e} ± {:.1e}", e.value, 1.96 * s),
+fn cell(e: &Estimate) -> String {
+    match e.sigma {
+        _ if !e.identifiable && e.prior.is_none() => "not identifiable".into(),
+        Some(s) => format!("{:.3e} ± {:.1e}", e.value, Z95 * s),
         None => format!("{:.3e}", e.value),
     }
 }

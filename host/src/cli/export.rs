@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use super::accounts;
-use crate::exit::Exit;
-use crate::export::{self, Kind};
+use crate::cli::exit::Exit;
+use crate::file;
+use crate::log::export::{self, Kind};
+use crate::log::text;
 
 /// Write a log as CSV or Parquet
 #[derive(Debug, clap::Args)]
@@ -26,6 +27,9 @@ pub struct Args {
     /// The file to write; .csv or .parquet
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
+    /// Overwrite the file if it exists
+    #[arg(long)]
+    force: bool,
     /// What to write
     #[arg(long, value_enum, default_value = "ticks")]
     table: Kind,
@@ -35,6 +39,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
+    file::may_write(&args.output, args.force, &[&args.log])?;
     let bar = ProgressBar::new(1000);
     let exported = export::export(&args.log, &args.output, args.table, &mut |part| {
         bar.set_position((part * 1000.0) as u64);
@@ -45,24 +50,23 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         let damage: Vec<String> = exported.damage.iter().map(ToString::to_string).collect();
         println!(
             "{}",
-            json!({ "file": args.output, "table": table, "rows": exported.rows, "lost_ticks": exported.lost_ticks, "damage": damage })
+            json!({ "file": args.output, "table": table, "rows": exported.rows, "lost_ticks": exported.losses.lost_ticks, "damage": damage })
         );
     } else {
         println!(
             "{} rows of {table} to {}",
-            accounts::grouped(exported.rows),
+            text::grouped(exported.rows),
             args.output.display()
         );
     }
     for damage in &exported.damage {
         eprintln!("{damage}");
     }
-    if exported.lost_ticks > 0 {
+    if exported.losses.lost_ticks > 0 {
         eprintln!(
             "{} ticks are missing in the log: their rows are absent",
-            accounts::grouped(exported.lost_ticks)
+            text::grouped(exported.losses.lost_ticks)
         );
     }
-    let whole = exported.lost_ticks == 0 && exported.damage.is_empty();
-    Ok(if whole { Exit::Success } else { Exit::Loss })
+    Ok(Exit::of_log(&exported.losses, &exported.damage))
 }

@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
+use stribeck_core::model::joint::Joint;
 
+use crate::cli::values;
 use crate::config;
 use crate::error::{Error, Result};
-use crate::simulation::{Fault, Scenario};
-use crate::source::file::LogSource;
-use crate::source::port::Port;
-use crate::source::twin::Twin;
-use crate::source::{self, Source};
+use crate::link::port::Port;
+use crate::link::scenario::{Fault, Scenario};
+use crate::link::source::{self, Source};
+use crate::link::twin::Twin;
+use crate::log::source::LogSource;
 
 #[derive(Debug, clap::Args)]
 pub struct FromArgs {
@@ -31,18 +33,18 @@ pub struct SimArgs {
     /// Complete scenario, TOML: plant, friction, start, noise, faults; the options below override it
     #[arg(long, value_name = "TOML")]
     pub scenario: Option<PathBuf>,
-    /// True friction of the arm's joint, e.g. mu_d=4e-4,mu_v=2e-4 (also mu_s, vt, fnt, drag, delta_d, delta_v)
+    /// True friction of joint 0 (the arm), e.g. mu_d=4e-4,mu_v=2e-4 (also mu_s, vt, fnt, drag, delta_d, delta_v)
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',')]
     pub joint0: Vec<String>,
-    /// True friction of the pendulum's joint
+    /// True friction of joint 1 (the pendulum)
     #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',')]
     pub joint1: Vec<String>,
-    /// Angles of release in degrees
+    /// Where it is let go: degrees, or metres of a joint that slides (default: 120° from hanging)
     #[arg(
         long,
-        value_name = "ARM,PENDULUM",
+        value_name = "JOINT0,JOINT1",
         value_delimiter = ',',
-        num_args = 2,
+        value_parser = values::finite,
         allow_hyphen_values = true
     )]
     pub start: Vec<f64>,
@@ -52,7 +54,7 @@ pub struct SimArgs {
     /// Seed of the noise and number of the boot
     #[arg(long)]
     pub seed: Option<u64>,
-    /// How long the links are held before release [s]
+    /// How long the links are held before release, in seconds
     #[arg(long, value_name = "SECONDS")]
     pub hold: Option<f64>,
     /// Something that goes wrong: jump, stuck, reversed, overrun, drop, duplicate, reorder, corrupt
@@ -70,11 +72,12 @@ impl SimArgs {
     }
 
     pub fn scenario(&self) -> Result<Scenario> {
+        let plant = self.config()?.plant;
         let mut scenario = match &self.scenario {
-            None => Scenario::default(),
+            None => Scenario::of(&plant),
             Some(path) => {
                 let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
-                toml::from_str(&text).map_err(|e| {
+                Scenario::from_toml(&text, &plant).map_err(|e| {
                     Error::invalid(
                         format!("{}: {}", path.display(), e.to_string().trim()),
                         "see `stribeck simulate --help` for the names",
@@ -87,8 +90,22 @@ impl SimArgs {
                 scenario.friction[joint].set(value)?;
             }
         }
-        if let [arm, pendulum] = self.start[..] {
-            scenario.start = [arm.to_radians(), pendulum.to_radians()];
+        match self.start[..] {
+            [] => {}
+            [first, second] => {
+                let [a, b] = scenario.plant.unwrap_or(plant).joints();
+                let place = |joint, x: f64| match joint {
+                    Joint::Revolute => x.to_radians(),
+                    Joint::Prismatic => x,
+                };
+                scenario.start = [place(a, first), place(b, second)];
+            }
+            _ => {
+                return Err(Error::invalid(
+                    format!("--start has {} values", self.start.len()),
+                    "write two, in degrees (a sliding joint: in metres): --start 10,120",
+                ));
+            }
         }
         scenario.noise_counts = self.noise.unwrap_or(scenario.noise_counts);
         scenario.seed = self.seed.unwrap_or(scenario.seed);

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::accounts;
-use crate::exit::Exit;
+use crate::cli::exit::Exit;
+use crate::link::wording;
+use crate::log::contents::{self, Contents};
 use crate::log::damage::Damage;
-use crate::survey::{Overview, survey};
+use crate::log::text as words;
 
 /// Tell what is in a log, what is missing, and whether it was verified
 #[derive(Debug, clap::Args)]
@@ -26,7 +27,7 @@ A log that was killed or cut is read as far as it is whole; the exit code is the
 pub struct Args {
     /// The log
     log: PathBuf,
-    /// Read the whole log instead of trusting its closing record
+    /// Read the whole log even if it is large (up to 64 MB this is always done)
     #[arg(long)]
     scan: bool,
     /// Also print the device's configuration
@@ -37,39 +38,46 @@ pub struct Args {
     json: bool,
 }
 
+/// Logs up to this size are read completely: damage anywhere in them is told [bytes], about 15 minutes.
+const SCAN_UP_TO: u64 = 64 << 20;
+
 pub fn run(args: Args) -> anyhow::Result<Exit> {
-    let overview = survey(&args.log, args.scan)?;
+    let size = std::fs::metadata(&args.log).map_or(0, |m| m.len());
+    let contents = contents::read(&args.log, args.scan || size <= SCAN_UP_TO)?;
     if args.json {
         let value = json!({
             "log": args.log,
-            "file_bytes": overview.file_bytes,
-            "closed": overview.closed,
-            "damage": overview.damage.iter().map(Damage::to_string).collect::<Vec<_>>(),
-            "accounts": overview.accounts,
+            "file_bytes": contents.file_bytes,
+            "closed": contents.closed,
+            "scanned": contents.scanned,
+            "damage": contents.damage.iter().map(Damage::to_string).collect::<Vec<_>>(),
+            "summary": contents.summary,
         });
         println!("{value}");
     } else {
-        print!("{}", text(&args, &overview));
+        print!("{}", text(&args, &contents));
     }
-    let a = &overview.accounts;
-    let damaged = !overview.damage.is_empty();
-    Ok(match accounts::exit(&a.losses, &a.verdict) {
-        Exit::Success if damaged => Exit::Loss,
-        exit => exit,
+    let s = &contents.summary;
+    Ok(match Exit::of_log(&s.losses, &contents.damage) {
+        Exit::Success => Exit::of_summary(s),
+        damaged => match s.verdict.differing_blocks {
+            0 => damaged,
+            _ => Exit::Differs,
+        },
     })
 }
 
-fn text(args: &Args, overview: &Overview) -> String {
-    let a = &overview.accounts;
+fn text(args: &Args, contents: &Contents) -> String {
+    let a = &contents.summary;
     let mut text = format!(
         "{}: {:.2} s, {} ticks at {} Hz, {} segment(s), {:.2} MB, {}\n",
         args.log.display(),
         a.seconds(),
-        accounts::grouped(a.ticks),
+        words::grouped(a.ticks),
         a.tick_hz,
         a.segments,
-        overview.file_bytes as f64 / 1e6,
-        if overview.closed {
+        contents.file_bytes as f64 / 1e6,
+        if contents.closed {
             "closed"
         } else {
             "not closed"
@@ -80,19 +88,38 @@ fn text(args: &Args, overview: &Overview) -> String {
         a.board, a.build, a.numerics, a.protocol
     );
     if a.verdict.compared_ticks > 0 || a.not_verified.is_some() {
-        text += &accounts::verdict(&a.verdict, a.not_verified.as_deref());
+        text += &words::verdict(&a.verdict, a.not_verified.as_deref());
     } else {
         text += "not compared here: run `stribeck replay`\n";
     }
-    for damage in &overview.damage {
+    for damage in &contents.damage {
         text += &format!("{damage}\n");
     }
-    match accounts::losses(&a.losses) {
+    match words::losses(&a.losses) {
         none if none.is_empty() => text += "nothing lost\n",
         some => text += &some,
     }
+    for problem in &a.problems {
+        text += &format!("{problem}\n");
+    }
+    if !a.last_fault.is_empty() {
+        text += &format!(
+            "the device's previous program left: {}\n",
+            wording::printable(&a.last_fault)
+        );
+    }
+    for (name, value) in a.metadata.fields() {
+        text += &format!("{name}: {}\n", wording::printable(&value));
+    }
+    if !contents.scanned {
+        text += "not scanned: this is what the closing record says (--scan reads everything)\n";
+    }
     for event in &a.events {
         text += &format!("tick {} {}\n", event.tick, event.text);
+    }
+    let more = a.events_total.saturating_sub(a.events.len() as u64);
+    if more > 0 {
+        text += &format!("… and {} more events in the log\n", words::grouped(more));
     }
     if args.config {
         text += &format!("\n{}", a.config);

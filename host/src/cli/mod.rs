@@ -1,29 +1,38 @@
 //! The command line: one file per subcommand, each with its arguments, its manual and `run`.
 //!
-//! To add a command: write `command/name.rs` with `pub struct Args` (clap) and
+//! To add a command: write `cli/name.rs` with `pub struct Args` (clap) and
 //! `pub fn run(args: Args) -> anyhow::Result<Exit>`, add it to `Command` and to [`Cli::run`].
 //! Results go to standard output (JSON with `--json`), progress and notes to standard error.
 
 use clap::{Parser, Subcommand};
 
-use crate::exit::{self, Exit};
+use crate::cli::exit::Exit;
 
-pub mod accounts;
-pub mod capture;
-pub mod completions;
-pub mod config;
-pub mod demo;
-pub mod doctor;
-pub mod export;
-pub mod from;
-pub mod identify;
-pub mod info;
+// First: its macros stand in for the standard ones in all that follow.
+#[macro_use]
+pub(crate) mod output;
+
+pub(crate) mod bond;
+pub(crate) mod capture;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod demo;
+pub(crate) mod derive;
+pub(crate) mod doctor;
+pub mod exit;
+pub(crate) mod export;
+pub(crate) mod from;
+pub(crate) mod identify;
+pub(crate) mod info;
 pub mod live;
-pub mod paper;
-pub mod replay;
-pub mod report;
-pub mod simulate;
-pub mod study;
+pub(crate) mod note;
+pub(crate) mod paper;
+pub(crate) mod recover;
+pub(crate) mod replay;
+pub(crate) mod report;
+pub(crate) mod simulate;
+pub(crate) mod study;
+pub(crate) mod values;
 
 /// Identify the friction of a tilted Furuta pendulum: capture, replay bit for bit, identify, report.
 #[derive(Debug, Parser)]
@@ -40,10 +49,14 @@ enum Command {
     Replay(replay::Args),
     Report(report::Args),
     Identify(identify::Args),
+    Derive(derive::Args),
     Paper(paper::Args),
     Study(study::Args),
     Info(info::Args),
+    Note(note::Args),
+    Recover(recover::Args),
     Export(export::Args),
+    Bond(bond::Args),
     Live(live::Args),
     Simulate(simulate::Args),
     Config(config::Args),
@@ -59,10 +72,14 @@ impl Cli {
             Command::Replay(args) => replay::run(args),
             Command::Report(args) => report::run(args),
             Command::Identify(args) => identify::run(args),
+            Command::Derive(args) => derive::run(args),
             Command::Paper(args) => paper::run(args),
             Command::Study(args) => study::run(args),
             Command::Info(args) => info::run(args),
+            Command::Note(args) => note::run(args),
+            Command::Recover(args) => recover::run(args),
             Command::Export(args) => export::run(args),
+            Command::Bond(args) => bond::run(args),
             Command::Live(args) => live::run(args),
             Command::Simulate(args) => simulate::run(args),
             Command::Config(args) => config::run(args),

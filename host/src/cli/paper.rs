@@ -1,11 +1,14 @@
 //! `stribeck paper`: the papers' tables beside our own numbers.
 
+mod derivations;
+mod predictive;
+
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde_json::json;
 
-use crate::exit::Exit;
+use crate::cli::exit::Exit;
 use crate::paper::decrement::{TABLE_1, as_printed, corrected, simulate};
 use crate::paper::figures::{Run, comparison, run_figures};
 use crate::paper::observer::{score, second_simulation, simulation, table_3_config};
@@ -17,6 +20,12 @@ enum Paper {
     /// UAS observer, tilted Furuta pendulum: Tables 3, 4, 5, figures 4–12
     #[value(name = "000")]
     Observer,
+    /// Lagrange and Kane on three underactuated systems: Tables 1 to 3, equations (21) to (32)
+    #[value(name = "002")]
+    Derivations,
+    /// Estimation and predictive control of a cart and pendulum: figures 5, 7 to 10, and the swing-up
+    #[value(name = "003")]
+    Predictive,
     /// Extended logarithmic decrement: Table 1
     #[value(name = "004")]
     Decrement,
@@ -26,6 +35,8 @@ enum Paper {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  stribeck paper 002
+  stribeck paper 003 --figures figures/
   stribeck paper 004
   stribeck paper 000 --figures figures/
 
@@ -34,7 +45,7 @@ times excepted.")]
 pub struct Args {
     #[arg(value_enum)]
     paper: Paper,
-    /// Folder for figures 4 to 12 of paper 000 (SVG)
+    /// Folder for the figures of papers 000 and 003 (SVG)
     #[arg(long)]
     figures: Option<PathBuf>,
     /// Paper 004: noise of the reading, part of the amplitude
@@ -50,6 +61,8 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<Exit> {
     match args.paper {
         Paper::Observer => observer_tables(&args)?,
+        Paper::Derivations => derivations::print(args.json)?,
+        Paper::Predictive => predictive::print(args.json, args.figures.as_deref(), args.seed)?,
         Paper::Decrement => decrement_table(&args)?,
     }
     Ok(Exit::Success)
@@ -122,7 +135,7 @@ fn observer_tables(args: &Args) -> anyhow::Result<()> {
     };
     progress("observer");
     let first = Observation::new(simulation(), &table_3_config(), NOISE, args.seed);
-    let paper = stribeck_core::uas::Config::paper();
+    let paper = stribeck_core::observer::uas::Config::paper();
     let second = Observation::new(second_simulation(), &paper, 0.0, args.seed);
     let tables = compute([&first, &second], args.seed, progress)?;
     bar.finish_and_clear();

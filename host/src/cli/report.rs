@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use crate::error::Error;
-use crate::exit::Exit;
+use crate::cli::exit::Exit;
+use crate::file;
 use crate::report::markup::percent;
 use crate::report::swing::joint_name;
 use crate::report::{self, Options, Report, page};
@@ -27,9 +27,12 @@ cannot say. It needs no network and prints on A4. Exit code 3: the log has losse
 pub struct Args {
     /// The log
     log: PathBuf,
-    /// The page to write
-    #[arg(short, long, default_value = "report.html", value_name = "HTML")]
-    output: PathBuf,
+    /// The page to write (default: the log's name with .html)
+    #[arg(short, long, value_name = "HTML")]
+    output: Option<PathBuf>,
+    /// Overwrite the page if it exists
+    #[arg(long)]
+    force: bool,
     /// Which run of the log, counted from 1 (default: the longest)
     #[arg(long, value_name = "N")]
     run: Option<usize>,
@@ -42,6 +45,10 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
+    let output = args
+        .output
+        .unwrap_or_else(|| args.log.with_extension("html"));
+    file::may_write(&output, args.force, &[&args.log])?;
     let bar = if std::io::stderr().is_terminal() {
         ProgressBar::new(100)
     } else {
@@ -55,12 +62,12 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         bar.set_position((100.0 * part) as u64);
     })?;
     bar.finish_and_clear();
-    std::fs::write(&args.output, page::html(&report)).map_err(|e| Error::write(&args.output, e))?;
+    file::replace(&output, page::html(&report))?;
     if args.json {
-        println!("{}", json!({ "page": args.output, "report": report }));
+        println!("{}", json!({ "page": output, "report": report }));
     } else {
         print!("{}", text(&report));
-        println!("wrote {}", args.output.display());
+        println!("wrote {}", output.display());
     }
     Ok(exit(&report))
 }

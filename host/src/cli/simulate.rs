@@ -1,19 +1,15 @@
 //! `stribeck simulate`: a simulated pendulum through the device's own code into a log, as fast as the machine allows.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 
 use serde_json::json;
-use stribeck_core::wire::Ask;
 
-use super::accounts;
-use super::capture::Display;
-use super::from::SimArgs;
-use crate::ask;
-use crate::capture::{self, Plan};
-use crate::exit::Exit;
-use crate::recorder::{Recorder, Wall};
-use crate::source::Source;
+use crate::cli::capture::Display;
+use crate::cli::exit::Exit;
+use crate::cli::from::SimArgs;
+use crate::cli::values::{self, MetadataArgs};
+use crate::log::recorder::{Recorder, Wall};
+use crate::log::{simulate, text};
 
 /// Simulate a pendulum and write the same log a board would
 #[derive(Debug, clap::Args)]
@@ -40,50 +36,41 @@ The same options and seed give the same file, byte for byte. A scenario file hol
   …")]
 pub struct Args {
     /// Length of the run
-    #[arg(long, default_value_t = 35.0)]
+    #[arg(long, default_value_t = 35.0, value_parser = values::seconds)]
     seconds: f64,
-    /// The log to write
-    #[arg(short, long, default_value = "run.mcap", value_name = "LOG")]
-    output: PathBuf,
+    /// The log to write (default: `run-DATE-TIME.mcap`)
+    #[arg(short, long, value_name = "LOG")]
+    output: Option<PathBuf>,
+    /// Overwrite the log if it exists
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     sim: SimArgs,
     /// Do not arm: the observers stay idle
     #[arg(long)]
     idle: bool,
-    /// Print the accounts as JSON
+    /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    about: MetadataArgs,
 }
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
-    let mut twin = args.sim.twin(Some(args.seconds), false)?;
-    if !args.idle {
-        twin.write(&ask::frame(1, Ask::Start))?;
-    }
-    let recorder = Recorder::create(&args.output, Wall::Epoch)?;
+    let twin = args.sim.twin(Some(args.seconds), false)?;
+    let output = args.output.unwrap_or_else(|| values::dated("run", "mcap"));
+    let metadata = args.about.metadata();
+    let recorder = Recorder::create_with(&output, Wall::Epoch, args.force, metadata)?;
     let mut display = Display::new();
-    let never = AtomicBool::new(false);
-    let outcome = capture::run(
-        Box::new(twin),
-        recorder,
-        Plan::default(),
-        &never,
-        &mut |p| display.show(p),
-    )?;
+    let outcome = simulate::record(twin, recorder, !args.idle, &mut |p| display.show(p))?;
     display.bar.finish_and_clear();
     if args.json {
-        println!(
-            "{}",
-            json!({ "log": args.output, "accounts": outcome.accounts })
-        );
+        println!("{}", json!({ "log": output, "summary": outcome.summary }));
     } else {
         print!(
             "{}",
-            accounts::recording(&outcome.accounts, &outcome.source, &args.output)
+            text::recording(&outcome.summary, &outcome.source, &output)
         );
     }
-    Ok(accounts::exit(
-        &outcome.accounts.losses,
-        &outcome.accounts.verdict,
-    ))
+    Ok(Exit::of_summary(&outcome.summary))
 }

@@ -8,8 +8,8 @@ mod units;
 
 use std::path::Path;
 
-use stribeck_core::config::Config;
-use stribeck_core::plant::{PlantConfig, furuta, pendulum};
+use stribeck_core::device::config::Config;
+use stribeck_core::model::plant::PlantConfig;
 use toml::{Table, Value};
 
 use crate::error::{Error, Result};
@@ -46,7 +46,11 @@ pub fn from_toml(text: &str) -> Result<Config> {
 
 /// Change values by path: `ekf.drag=true`, `encoders[0].counts_per_rev=4096`.
 pub fn with_overrides(config: &Config, overrides: &[String]) -> Result<Config> {
-    let mut all = table(config)?;
+    let mut config = *config;
+    if config.drive.is_none() && overrides.iter().any(|o| o.trim().starts_with("drive.")) {
+        config.drive = Some(Default::default());
+    }
+    let mut all = table(&config)?;
     for assignment in overrides {
         let (path, text) = assignment
             .split_once('=')
@@ -64,10 +68,17 @@ pub fn with_overrides(config: &Config, overrides: &[String]) -> Result<Config> {
 fn base(given: &Table) -> Result<Table> {
     let mut config = Config::default();
     if let Some(Value::Table(plant)) = given.get("plant") {
-        config.plant = match plant.keys().next().map(String::as_str) {
-            Some("Pendulum") => PlantConfig::Pendulum(pendulum::Config::default()),
-            _ => PlantConfig::Furuta(furuta::Config::default()),
-        };
+        let name = plant.keys().next().map_or("Furuta", String::as_str);
+        let plant = PlantConfig::named(name).ok_or_else(|| {
+            invalid(format!(
+                "there is no plant {name}; known: {}",
+                PlantConfig::NAMES.join(", ")
+            ))
+        })?;
+        config = Config::of_plant(plant);
+    }
+    if given.contains_key("drive") {
+        config.drive = Some(Default::default());
     }
     table(&config)
 }
@@ -206,6 +217,9 @@ mod tests {
             rig.tilt = 0.5;
         }
         assert_eq!(config, expected);
+        let driven = from_toml("[drive.motor]\ngear = 3.7\n").unwrap();
+        assert_eq!(driven.drive.unwrap().motor.gear, 3.7);
+        assert_eq!(from_toml(&to_toml(&driven).unwrap()).unwrap(), driven);
         let pendulum = from_toml("[plant.Pendulum]\n").unwrap();
         assert!(matches!(pendulum.plant, PlantConfig::Pendulum(_)));
     }

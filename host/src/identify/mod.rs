@@ -1,43 +1,67 @@
-//! Friction from a record: several methods on the same data, each with its uncertainty.
+//! Friction from a dataset: several methods on the same data, each with a verdict and its uncertainty.
 //!
-//! | method | module | what it does |
-//! |---|---|---|
-//! | `greybox` | [`greybox`], [`prepare`], [`search`], [`shooting`], [`condense`], [`uncertainty`], [`terms`] | multiple shooting + Gauss–Newton through the shared model; chooses the friction terms |
-//! | `energy` | [`energy`] | energy lost per half swing or window: linear, global |
-//! | `logdec` | [`logdec`] | extended logarithmic decrement of paper 004, corrected |
-//! | `ekf` | [`kalman`] | the joint EKF of the chip over the record |
-//! | `uas` | [`online`] | the observer of paper 000 over the record; its parameters are a prior |
-//! | `singleshoot` | [`singleshoot`] | plain output error from a cold start: the baseline |
-//! | stage | [`stage`] | linear stage with known force: mass and friction by least squares |
-//!
-//! [`import`] reads files, [`run`] dispatches the methods, [`record`] holds the data, [`subject`] cuts it to the free motion ([`onset`]), [`model`] has the equations with
-//! their free parameters, [`motion`] integrates them, [`smooth`] and [`balance`] give start values, [`triangle`] solves
-//! least squares, [`outcome`] is what every method returns.
+//! | folder | what |
+//! |---|---|
+//! | [`data`] | datasets of typed channels, read from anywhere, cut to the free motion |
+//! | [`model`] | the shared equations with free parameters, per plant a table of what can be free |
+//! | [`fit`] | multiple shooting, Gauss–Newton, least squares, uncertainty |
+//! | [`method`] | the methods behind one trait, in a list |
+//! | `verdict`, [`outcome`] | what every method returns |
+//! | `study` | Monte Carlo: do the intervals hold? |
 
 // Matrix equations read by index.
 #![allow(clippy::needless_range_loop)]
 
-pub mod balance;
-pub mod condense;
-pub mod energy;
-pub mod greybox;
-pub mod import;
-pub mod kalman;
-pub mod logdec;
+pub mod data;
+pub mod fit;
+pub mod method;
 pub mod model;
-pub mod motion;
-pub mod online;
-pub mod onset;
 pub mod outcome;
-pub mod prepare;
-pub mod record;
-pub mod run;
-pub mod search;
-pub mod shooting;
-pub mod singleshoot;
-pub mod smooth;
-pub mod stage;
-pub mod subject;
-pub mod terms;
-pub mod triangle;
-pub mod uncertainty;
+pub(crate) mod study;
+pub(crate) mod verdict;
+
+use crate::error::{Error, Result};
+use data::dataset::Dataset;
+use method::{METHODS, Options};
+use outcome::Outcome;
+
+/// Run the method of this name (see [`METHODS`]) on a dataset: verdict, estimates with their intervals, residuals.
+///
+/// ```
+/// use stribeck::{Channel, Dataset, IdentifyOptions, METHODS, Quantity, identify};
+///
+/// // A mass of 2 kg on a stage with 3 N of Coulomb friction, pushed by a known force.
+/// let (dt, n) = (1e-3, 8000);
+/// let (mut x, mut v) = (0.0f64, 0.0f64);
+/// let (mut t, mut position, mut force) = (Vec::new(), Vec::new(), Vec::new());
+/// for i in 0..n {
+///     let now = f64::from(i) * dt;
+///     let f = 12.0 * (4.0 * now).sin();
+///     t.push(now);
+///     position.push(x);
+///     force.push(f);
+///     v += dt * (f - 3.0 * (v / 1e-3).tanh()) / 2.0;
+///     x += dt * v;
+/// }
+/// let channel = |quantity, x| Channel { quantity, joint: 0, t: t.clone().into(), x, quantum: 0.0 };
+/// let data = Dataset::driven("stage", vec![
+///     channel(Quantity::Displacement, position),
+///     channel(Quantity::Force, force),
+/// ]);
+/// let suits: Vec<_> = METHODS.iter().filter(|m| m.suits(&data).is_ok()).map(|m| m.name()).collect();
+/// assert_eq!(suits, ["stage"]);
+/// let found = identify("stage", &data, &IdentifyOptions::default())?;
+/// let mass = &found.estimates[0];
+/// assert!((mass.value - 2.0).abs() < 0.05, "{mass:?}");
+/// # Ok::<(), stribeck::Error>(())
+/// ```
+pub fn identify(method: &str, data: &Dataset, options: &Options) -> Result<Outcome> {
+    let found = method::find(method).ok_or_else(|| {
+        let names: Vec<&str> = METHODS.iter().map(|m| m.name()).collect();
+        Error::invalid(
+            format!("there is no method {method:?}"),
+            format!("one of {}", names.join(", ")),
+        )
+    })?;
+    method::run(found, data, options)
+}

@@ -7,9 +7,9 @@
 //! Used by `capture` while data arrive and by `replay` afterwards: the same code, so both say the same.
 
 use serde::{Deserialize, Serialize};
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
 use stribeck_core::device::{Followed, Mismatch, Observers, Replay, Setup};
-use stribeck_core::state::State as _;
+use stribeck_core::number::words::Words as _;
 use stribeck_core::wire::Block;
 use stribeck_core::wire::block::{Params, Record, States};
 
@@ -146,13 +146,13 @@ impl Checker {
         };
         match (mismatch, before) {
             (Mismatch::Snapshot { .. }, Some(mut own)) => {
-                own.obey(block.order, self.setup);
+                own.obey(block, self.setup);
                 difference.tick = Some(block.first_tick);
                 difference.words = snapshot_words(&own, block);
                 self.verdict.differing_bits += bits(&difference.words);
             }
             (Mismatch::Record { .. } | Mismatch::Digest { .. }, Some(mut own)) => {
-                own.obey(block.order, self.setup);
+                own.obey(block, self.setup);
                 let words = run(&mut own, block);
                 self.verdict.differing_bits += words.iter().map(|(_, w)| bits1(w)).sum::<u64>();
                 difference.tick = words.first().map(|(tick, _)| *tick);
@@ -171,7 +171,7 @@ impl Checker {
         let Some(mut own) = self.lost.take() else {
             return;
         };
-        own.obey(block.order, self.setup);
+        own.obey(block, self.setup);
         if block.snapshot_words == 0 {
             run(&mut own, block);
             self.lost = Some(own);

@@ -1,7 +1,7 @@
 //! Bytes to frames, keeping the bytes: what goes into the log is what came, not what was understood.
 //!
 //! In: bytes in any portions. Out: one [`Piece`] per delimiter, with its bytes (delimiter included) and either
-//! the decoded frame or the reason it is none. Does not know sequence numbers: see [`crate::ledger`].
+//! the decoded frame or the reason it is none. Does not know sequence numbers: see [`crate::link::order`].
 
 use stribeck_core::wire::{Bad, Decoder, Frame, MAX_FRAME};
 
@@ -17,6 +17,19 @@ pub enum Content {
     Bad(Reason),
     /// The end of something that began before we listened, or was already reported: not damage.
     Tail,
+}
+
+/// What the bytes of one frame are, as far as the link can tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameKind {
+    Hello,
+    Block,
+    Status,
+    Event,
+    /// A reply, or a pattern that was asked for.
+    Reply,
+    /// No frame of ours.
+    Damaged,
 }
 
 /// Why bytes are not a frame.

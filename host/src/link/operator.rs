@@ -3,9 +3,9 @@
 //! In: the device's phase and the tick. Out: what the hand does to the bench. Used where a person watches
 //! (`stribeck live`); scripted runs follow their scenario instead.
 
-use stribeck_core::plant::JOINTS;
-use stribeck_core::run::Phase;
-use stribeck_core::sim::Bench;
+use stribeck_core::JOINTS;
+use stribeck_core::device::run::Phase;
+use stribeck_core::model::sim::Simulation;
 
 /// Longer than any session: held until something else is ordered.
 const UNTIL_FURTHER_NOTICE: u32 = u32::MAX;
@@ -31,8 +31,8 @@ enum Doing {
 }
 
 impl Operator {
-    /// Holds the pendulum at `start` [rad].
-    pub fn new(start: [f64; JOINTS], tick_hz: u32, bench: &mut Bench) -> Self {
+    /// Holds the pendulum at `start` \[rad\].
+    pub fn new(start: [f64; JOINTS], tick_hz: u32, bench: &mut Simulation) -> Self {
         bench.hold(start, UNTIL_FURTHER_NOTICE);
         Operator {
             start,
@@ -43,7 +43,7 @@ impl Operator {
     }
 
     /// Before tick `now`.
-    pub fn tick(&mut self, now: u64, phase: Phase, bench: &mut Bench) {
+    pub fn tick(&mut self, now: u64, phase: Phase, bench: &mut Simulation) {
         let waited = |tenths: u64| now - self.since >= tenths * self.tick_hz / 10;
         let next = match self.doing {
             Doing::Holding if phase == Phase::Armed => Doing::AboutToRelease,

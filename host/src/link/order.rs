@@ -1,4 +1,4 @@
-//! The books of the link: which blocks came, which did not, and where.
+//! The order of the blocks: which came, which did not, and where.
 //!
 //! In: blocks in the order of arrival, and every damaged frame. Out: blocks in the order of their sequence
 //! numbers, and [`Losses`] that name each missing tick. A block that overtook others waits until the
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use stribeck_core::wire::Block;
 
-use crate::frames::Reason;
+use crate::link::frames::Reason;
 
 /// Blocks that may wait for an overtaken one.
 pub const WINDOW: usize = 16;
@@ -47,6 +47,14 @@ pub struct Stray {
     pub to: u64,
 }
 
+/// A block that should have begun at tick `expected` and begins at `found`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Jump {
+    pub seq: u32,
+    pub expected: u64,
+    pub found: u64,
+}
+
 /// A damaged frame: it came after the block that ended at `after_tick`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Corrupted {
@@ -66,6 +74,11 @@ pub struct Losses {
     pub reorders: Vec<Stray>,
     pub corrupted: u64,
     pub corruptions: Vec<Corrupted>,
+    /// Blocks whose ticks do not follow on their predecessor's, though their numbers do: damage, whatever their CRC says.
+    #[serde(default)]
+    pub jumped: u64,
+    #[serde(default)]
+    pub jumps: Vec<Jump>,
     /// Ticks the device itself skipped (overrun): they never happened.
     pub skipped_ticks: u64,
 }
@@ -73,16 +86,16 @@ pub struct Losses {
 impl Losses {
     /// Nothing lost, nothing damaged, nothing out of order.
     pub fn is_clean(&self) -> bool {
-        self.lost_blocks + self.duplicated + self.reordered + self.corrupted == 0
+        self.lost_blocks + self.duplicated + self.reordered + self.corrupted + self.jumped == 0
     }
 }
 
 /// Who gets what is in order.
 pub type Deliver<'a, E> = dyn FnMut(Delivery<'_>) -> Result<(), E> + 'a;
 
-/// Keeps the books of one connection after the other.
+/// Puts the blocks of one connection after the other in order.
 #[derive(Default)]
-pub struct Ledger {
+pub struct Order {
     /// Sequence number of the block that follows what was delivered; `None` before the first.
     expected: Option<u32>,
     /// Tick after the last delivered one.
@@ -91,10 +104,12 @@ pub struct Ledger {
     /// Damaged frames since the last delivered block.
     damaged: u32,
     unplugged: bool,
+    /// A block of this boot was delivered: `end_tick` is its end.
+    delivered: bool,
     pub losses: Losses,
 }
 
-impl Ledger {
+impl Order {
     /// Tick after the last delivered one.
     pub fn end_tick(&self) -> u64 {
         self.end_tick
@@ -121,6 +136,7 @@ impl Ledger {
             return Ok(());
         }
         self.overtaken(&block);
+        self.follows(&block, false);
         self.hand_over(&block, deliver)?;
         self.drain(deliver)
     }
@@ -150,6 +166,7 @@ impl Ledger {
     pub fn restart<E>(&mut self, deliver: &mut Deliver<'_, E>) -> Result<(), E> {
         self.flush(deliver)?;
         self.expected = None;
+        self.delivered = false;
         self.damaged = 0;
         self.unplugged = false;
         Ok(())
@@ -179,6 +196,7 @@ impl Ledger {
         };
         self.missing(expected, &block, deliver)?;
         self.expected = Some(block.seq);
+        self.follows(&block, true);
         self.hand_over(&block, deliver)?;
         self.drain(deliver)
     }
@@ -220,9 +238,31 @@ impl Ledger {
 
     fn drain<E>(&mut self, deliver: &mut Deliver<'_, E>) -> Result<(), E> {
         while let Some(block) = self.expected.and_then(|seq| self.held.remove(&seq)) {
+            self.follows(&block, false);
             self.hand_over(&block, deliver)?;
         }
         Ok(())
+    }
+
+    /// Note a block whose ticks jump: after a gap they may only go on, otherwise they must be the next.
+    fn follows(&mut self, block: &Block, after_gap: bool) {
+        let found = block.first_tick.saturating_sub(u64::from(block.skipped));
+        let expected = self.end_tick;
+        let right = if after_gap {
+            found >= expected
+        } else {
+            found == expected
+        };
+        if self.delivered && !right {
+            self.losses.jumped += 1;
+            let jump = Jump {
+                seq: block.seq,
+                expected,
+                found,
+            };
+            remember(&mut self.losses.jumps, jump);
+        }
+        self.delivered = true;
     }
 
     /// Late if it belongs to a gap already given up, otherwise a duplicate.
@@ -255,7 +295,7 @@ impl Ledger {
     }
 }
 
-/// What the ledger hands on, in order.
+/// What the order hands on, in order.
 pub enum Delivery<'a> {
     Block(&'a Block),
     Gap(&'a Gap),

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serialport::SerialPort;
 
-use super::{Arrival, Source, usb};
+use super::source::{Arrival, Source};
+use super::usb;
 use crate::error::{Error, Result};
 
 /// How long a read waits for the first byte. Also bounds how late a command is sent.
@@ -118,17 +119,39 @@ impl Source for Port {
 /// Open a port for reading frames: raw, alone, with the "host is here" line raised.
 pub fn connect(path: &str) -> Result<Box<dyn SerialPort>> {
     let builder = serialport::new(path, BAUD).timeout(WAIT);
-    let mut port = match builder.clone().open() {
-        Ok(port) => port,
-        // Some terminals cannot be locked; a busy or missing one fails again and says so.
-        Err(_) => builder
-            .exclusive(false)
-            .open()
-            .map_err(|e| explain(path, &e))?,
-    };
+    let mut port = builder
+        .clone()
+        .open()
+        .or_else(|e| unlocked(builder, e))
+        .map_err(|e| explain(path, &e))?;
     // A PTY has no modem lines.
     let _ = port.write_data_terminal_ready(true);
     Ok(port)
+}
+
+#[cfg(not(windows))]
+const NO_PERMISSION: &str = "add yourself to the port's group (`sudo usermod -aG dialout $USER`, then log in again); `stribeck doctor` shows the group";
+/// Windows refuses a port that another program has open with "access denied".
+#[cfg(windows)]
+const NO_PERMISSION: &str =
+    "close the other program that has the port open (another stribeck, a terminal)";
+
+/// Some terminals cannot be locked; a busy or missing one fails again and says so.
+#[cfg(unix)]
+fn unlocked(
+    builder: serialport::SerialPortBuilder,
+    _: serialport::Error,
+) -> serialport::Result<Box<dyn SerialPort>> {
+    builder.exclusive(false).open()
+}
+
+/// Windows opens every port alone.
+#[cfg(not(unix))]
+fn unlocked(
+    _: serialport::SerialPortBuilder,
+    locked: serialport::Error,
+) -> serialport::Result<Box<dyn SerialPort>> {
+    Err(locked)
 }
 
 fn explain(path: &str, error: &serialport::Error) -> Error {
@@ -144,10 +167,7 @@ fn explain(path: &str, error: &serialport::Error) -> Error {
             "connect the board; `stribeck doctor` lists the ports there are",
         )
     } else if io == Some(ErrorKind::PermissionDenied) || text.contains("denied") {
-        (
-            format!("no permission ({error})"),
-            "add yourself to the port's group (`sudo usermod -aG dialout $USER`, then log in again); `stribeck doctor` shows the group",
-        )
+        (format!("no permission ({error})"), NO_PERMISSION)
     } else if text.contains("busy")
         || text.contains("lock")
         || text.contains("temporarily unavailable")

@@ -9,9 +9,9 @@
 
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Arrival, Source};
+use super::source::{Arrival, Source};
 use crate::error::{Error, Result};
 
 /// Packets that may wait; one holds what a single read gave (up to 64 KiB).
@@ -26,14 +26,16 @@ const PACKET: usize = 16 * 1024;
 /// What the thread hands over.
 #[derive(Debug)]
 pub enum Packet {
-    /// Bytes, and when the last of them arrived.
-    Bytes(Vec<u8>, Instant),
+    /// Bytes in the order they arrived.
+    Bytes(Vec<u8>),
     /// The connection broke.
     Lost(String),
     /// It is back, under this name.
     Opened(String),
     /// No more bytes will come.
     End,
+    /// A command could not be written; reading goes on.
+    NotSent(Error),
     /// Nothing arrived in the time given.
     Quiet,
 }
@@ -131,7 +133,7 @@ fn run(
             match commands.try_recv() {
                 Ok(command) => {
                     if let Err(e) = source.write(&command)
-                        && packets.send(Err(e)).is_err()
+                        && packets.send(Ok(Packet::NotSent(e))).is_err()
                     {
                         return;
                     }
@@ -144,7 +146,7 @@ fn run(
         let more =
             matches!(arrival, Ok(Arrival::Bytes)) && bytes.len() < PACKET && !source.is_live();
         if !bytes.is_empty() && !more {
-            let packet = Packet::Bytes(std::mem::take(&mut bytes), Instant::now());
+            let packet = Packet::Bytes(std::mem::take(&mut bytes));
             if packets.send(Ok(packet)).is_err() {
                 return;
             }

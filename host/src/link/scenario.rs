@@ -6,31 +6,32 @@
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use stribeck_core::config::Config;
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{JOINTS, PlantConfig};
-use stribeck_core::sim::{Bench, Encoder, REFERENCE_FRICTION, REFERENCE_START, Truth};
+use stribeck_core::JOINTS;
+use stribeck_core::device::config::Config;
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{PlantConfig, furuta};
+use stribeck_core::model::sim::{Encoder, Simulation, Truth};
 
 use crate::error::{Error, Result};
 
-/// True friction of one joint. Units as in `stribeck_core::friction`.
+/// True friction of one joint. Units as in `stribeck_core::model::friction`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrueFriction {
-    /// Coulomb μd [m].
+    /// Coulomb μd \[m\].
     pub mu_d: f64,
-    /// Static μs [m].
+    /// Static μs \[m\].
     pub mu_s: f64,
     /// Viscous μv [N·m·s].
     pub mu_v: f64,
     /// Transition velocity [rad/s].
     pub vt: f64,
-    /// Transition force [N].
+    /// Transition force \[N\].
     pub fnt: f64,
     /// Quadratic drag [N·m·s²].
     #[serde(default)]
     pub drag: f64,
-    /// Direction asymmetry of μd [m].
+    /// Direction asymmetry of μd \[m\].
     #[serde(default)]
     pub delta_d: f64,
     /// Direction asymmetry of μv [N·m·s].
@@ -39,8 +40,7 @@ pub struct TrueFriction {
 }
 
 impl TrueFriction {
-    fn reference(joint: usize) -> Self {
-        let [mu_d, mu_s, mu_v, vt, fnt] = REFERENCE_FRICTION[joint];
+    fn of([mu_d, mu_s, mu_v, vt, fnt]: [f64; 5]) -> Self {
         TrueFriction {
             mu_d,
             mu_s,
@@ -72,7 +72,8 @@ impl TrueFriction {
         let bad = || {
             Error::invalid(
                 format!("\"{assignment}\" is not a friction value"),
-                "write e.g. mu_d=4e-4; names: mu_d, mu_s [m], mu_v [N·m·s], vt [rad/s], fnt [N], drag [N·m·s²], delta_d [m], delta_v [N·m·s]",
+                "write e.g. mu_d=4e-4; names: mu_d, mu_s [m], mu_v [N·m·s], vt [rad/s], fnt [N], drag [N·m·s²], delta_d [m], delta_v [N·m·s]; of a joint that slides: mu_d, mu_s, \
+                 delta_d without unit, mu_v, delta_v [N·s/m], vt [m/s], drag [N·s²/m²]",
             )
         };
         let (name, value) = assignment.split_once('=').ok_or_else(bad)?;
@@ -101,9 +102,9 @@ pub struct Scenario {
     pub plant: Option<PlantConfig>,
     /// True friction of joint 0 and joint 1.
     pub friction: [TrueFriction; JOINTS],
-    /// Angles at which the links are held before release [rad].
+    /// Angles at which the links are held before release \[rad\].
     pub start: [f64; JOINTS],
-    /// How long they are held [s].
+    /// How long they are held \[s\].
     pub hold_s: f64,
     /// White noise of the encoders [counts RMS].
     pub noise_counts: f64,
@@ -114,10 +115,17 @@ pub struct Scenario {
 
 impl Default for Scenario {
     fn default() -> Self {
+        Scenario::of(&PlantConfig::Furuta(furuta::Config::default()))
+    }
+}
+
+impl Scenario {
+    /// The reference run of a plant, which a device is configured for.
+    pub fn of(plant: &PlantConfig) -> Self {
         Scenario {
             plant: None,
-            friction: [0, 1].map(TrueFriction::reference),
-            start: REFERENCE_START,
+            friction: plant.reference_friction().map(TrueFriction::of),
+            start: plant.reference_start(),
             hold_s: 0.5,
             noise_counts: 0.0,
             seed: 1,
@@ -127,20 +135,43 @@ impl Default for Scenario {
 }
 
 impl Scenario {
+    /// From TOML; what it does not name is that of the reference run of its plant, or of `plant` if it names none.
+    pub fn from_toml(
+        text: &str,
+        plant: &PlantConfig,
+    ) -> std::result::Result<Self, toml::de::Error> {
+        let given: toml::Table = toml::from_str(text)?;
+        let plant = match given.get("plant") {
+            Some(own) => own.clone().try_into()?,
+            None => *plant,
+        };
+        let mut all = toml::Table::try_from(Scenario::of(&plant))
+            .map_err(<toml::de::Error as serde::de::Error>::custom)?;
+        all.extend(given);
+        all.try_into()
+    }
+
     /// The bench behind a device configured with `config`.
-    pub fn bench(&self, config: &Config) -> Bench {
+    pub fn bench(&self, config: &Config) -> Simulation {
         let plant = self.plant.unwrap_or(config.plant);
         let dt_s = 1.0 / f64::from(config.tick_hz);
         let friction = self.friction.map(|f| f.friction());
         let truth = Truth::new(&plant, friction, self.start, dt_s, 2);
-        let encoders = config.encoders.map(|e| Encoder {
-            counts_per_rev: e.counts_per_rev,
-            counter_bits: e.counter_bits,
-            reversed: e.reversed,
-            offset: 0,
-            noise_counts: self.noise_counts,
+        let (joints, rest) = (plant.joints(), plant.rest());
+        let encoders = std::array::from_fn(|j| {
+            let e = &config.encoders[j];
+            // The counter is 0 where it hangs at power-on.
+            let hanging = e.counts_at(joints[j], rest[j]);
+            Encoder {
+                joint: joints[j],
+                counts_per_rev: e.counts_per_rev,
+                counter_bits: e.counter_bits,
+                reversed: e.reversed,
+                offset: if e.reversed { hanging } else { -hanging } as u32,
+                noise_counts: self.noise_counts,
+            }
         });
-        let mut bench = Bench::new(truth, encoders, self.seed);
+        let mut bench = Simulation::new(truth, encoders, self.seed);
         bench.hold(self.start, (self.hold_s / dt_s).round() as u32);
         bench
     }
@@ -208,7 +239,7 @@ pub enum FaultKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fault {
     pub kind: FaultKind,
-    /// When [s].
+    /// When \[s\].
     pub at_s: f64,
     /// How many counts, ticks or frames.
     #[serde(default = "one")]

@@ -1,24 +1,23 @@
 //! One conversation with a device: bytes in, everything that happened out. The same for a board, the twin and a log.
 //!
 //! ```text
-//! bytes → frames → (as they came) → Happening::Bytes          what the log keeps
-//!                → ledger (in order, gaps) → check (bits) → Happening::Block, Gap, Hello, Event, Status, …
+//! bytes → frames → (as they came) → SessionEvent::Bytes          what the log keeps
+//!                → order (in order, gaps) → check (bits) → SessionEvent::Block, Gap, Hello, Event, Status, …
 //! ```
 //!
 //! A conversation begins with a Hello: frames before the first one cannot be interpreted and are not counted.
 
 use stribeck_core::wire::{self, Block, Event, Frame, Hello, Pattern, Reply, Status};
 
-use crate::check::{Check, Checker, Verdict};
-use crate::frames::{Content, Frames, Piece, Reason};
-use crate::ledger::{Deliver, Delivery, Gap, Ledger, Losses};
-use crate::log::Topic;
+use crate::link::compare::{Check, Checker, Verdict};
+use crate::link::frames::{Content, FrameKind, Frames, Piece, Reason};
+use crate::link::order::{Deliver, Delivery, Gap, Losses, Order};
 
 /// Something that happened, in the order of arrival.
-pub enum Happening<'a> {
-    /// Bytes of one frame as they came (before the other happenings of the same frame), and the device tick they belong to.
+pub enum SessionEvent<'a> {
+    /// Bytes of one frame as they came (before the other events of the same frame), and the device tick they belong to.
     Bytes {
-        topic: Topic,
+        kind: FrameKind,
         bytes: &'a [u8],
         tick: u64,
     },
@@ -47,7 +46,7 @@ pub struct Session {
 
 /// Everything behind the splitting into frames.
 struct Core {
-    ledger: Ledger,
+    order: Order,
     checker: Option<Checker>,
     verify: bool,
     hello: Option<Hello>,
@@ -74,7 +73,7 @@ impl Session {
 
     fn new(frames: Frames, verify: bool) -> Self {
         let core = Core {
-            ledger: Ledger::default(),
+            order: Order::default(),
             checker: None,
             verify,
             hello: None,
@@ -92,7 +91,7 @@ impl Session {
     pub fn bytes<E>(
         &mut self,
         bytes: &[u8],
-        mut each: impl FnMut(Happening<'_>) -> Result<(), E>,
+        mut each: impl FnMut(SessionEvent<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let core = &mut self.core;
         self.frames
@@ -102,21 +101,21 @@ impl Session {
     /// The connection broke.
     pub fn unplugged<E>(
         &mut self,
-        mut each: impl FnMut(Happening<'_>) -> Result<(), E>,
+        mut each: impl FnMut(SessionEvent<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.frames.rejoin();
         self.core.awaiting = true;
         self.core
-            .in_order(&mut each, |ledger, deliver| ledger.unplugged(deliver))
+            .in_order(&mut each, |order, deliver| order.unplugged(deliver))
     }
 
     /// Nothing more will come.
     pub fn end<E>(
         &mut self,
-        mut each: impl FnMut(Happening<'_>) -> Result<(), E>,
+        mut each: impl FnMut(SessionEvent<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.core
-            .in_order(&mut each, |ledger, deliver| ledger.flush(deliver))
+            .in_order(&mut each, |order, deliver| order.flush(deliver))
     }
 
     /// The last Hello.
@@ -130,7 +129,7 @@ impl Session {
     }
 
     pub fn losses(&self) -> &Losses {
-        &self.core.ledger.losses
+        &self.core.order.losses
     }
 
     pub fn verdict(&self) -> Verdict {
@@ -170,7 +169,7 @@ impl Session {
 
     /// Number of the tick after the last received one.
     pub fn end_tick(&self) -> u64 {
-        self.core.ledger.end_tick()
+        self.core.order.end_tick()
     }
 }
 
@@ -178,7 +177,7 @@ impl Core {
     fn piece<E>(
         &mut self,
         piece: Piece<'_>,
-        each: &mut impl FnMut(Happening<'_>) -> Result<(), E>,
+        each: &mut impl FnMut(SessionEvent<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let bytes = piece.bytes;
         let frame = match piece.content {
@@ -189,37 +188,37 @@ impl Core {
             }
             Content::Tail => return self.damaged(bytes, each),
             Content::Bad(reason) => {
-                self.ledger.corrupted(reason);
+                self.order.corrupted(reason);
                 return self.damaged(bytes, each);
             }
         };
         if self.awaiting && !matches!(frame, Frame::Hello(_)) {
             return Ok(());
         }
-        let (topic, tick) = match &frame {
-            Frame::Hello(hello) => (Topic::Hello, hello.uptime_ticks),
-            Frame::Block(block) => (Topic::Block, block.first_tick),
-            Frame::Status(status) => (Topic::Status, status.tick),
-            Frame::Event(event) => (Topic::Event, event.tick),
-            Frame::Reply(reply) => (Topic::Reply, reply.tick),
-            Frame::Pattern(_) => (Topic::Reply, self.ledger.end_tick()),
+        let (kind, tick) = match &frame {
+            Frame::Hello(hello) => (FrameKind::Hello, hello.uptime_ticks),
+            Frame::Block(block) => (FrameKind::Block, block.first_tick),
+            Frame::Status(status) => (FrameKind::Status, status.tick),
+            Frame::Event(event) => (FrameKind::Event, event.tick),
+            Frame::Reply(reply) => (FrameKind::Reply, reply.tick),
+            Frame::Pattern(_) => (FrameKind::Reply, self.order.end_tick()),
             // A device does not send commands.
             Frame::Command(_) | Frame::Unknown { .. } => return self.damaged(bytes, each),
         };
-        each(Happening::Bytes { topic, bytes, tick })?;
+        each(SessionEvent::Bytes { kind, bytes, tick })?;
         match frame {
             Frame::Hello(hello) => self.greet(hello, each),
             Frame::Block(block) => {
-                self.in_order(each, |ledger, deliver| ledger.block(block, deliver))
+                self.in_order(each, |order, deliver| order.block(block, deliver))
             }
             Frame::Status(status) => {
-                each(Happening::Status(&status))?;
+                each(SessionEvent::Status(&status))?;
                 self.latest_status = Some(status);
                 Ok(())
             }
-            Frame::Event(event) => each(Happening::Event(&event)),
-            Frame::Reply(reply) => each(Happening::Reply(&reply)),
-            Frame::Pattern(pattern) => each(Happening::Pattern(&pattern)),
+            Frame::Event(event) => each(SessionEvent::Event(&event)),
+            Frame::Reply(reply) => each(SessionEvent::Reply(&reply)),
+            Frame::Pattern(pattern) => each(SessionEvent::Pattern(&pattern)),
             Frame::Command(_) | Frame::Unknown { .. } => Ok(()),
         }
     }
@@ -227,19 +226,19 @@ impl Core {
     fn damaged<E>(
         &mut self,
         bytes: &[u8],
-        each: &mut impl FnMut(Happening<'_>) -> Result<(), E>,
+        each: &mut impl FnMut(SessionEvent<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        each(Happening::Bytes {
-            topic: Topic::Damaged,
+        each(SessionEvent::Bytes {
+            kind: FrameKind::Damaged,
             bytes,
-            tick: self.ledger.end_tick(),
+            tick: self.order.end_tick(),
         })
     }
 
     fn greet<E>(
         &mut self,
         hello: Hello,
-        each: &mut impl FnMut(Happening<'_>) -> Result<(), E>,
+        each: &mut impl FnMut(SessionEvent<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let reset = self
             .hello
@@ -247,7 +246,7 @@ impl Core {
             .is_some_and(|old| old.boot != hello.boot);
         let begins = self.awaiting || reset;
         if reset {
-            self.in_order(each, |ledger, deliver| ledger.restart(deliver))?;
+            self.in_order(each, |order, deliver| order.restart(deliver))?;
         }
         if begins {
             self.segments += 1;
@@ -256,7 +255,7 @@ impl Core {
         if self.verify {
             self.prepare(&hello, reset);
         }
-        each(Happening::Hello {
+        each(SessionEvent::Hello {
             hello: &hello,
             begins,
         })?;
@@ -278,26 +277,26 @@ impl Core {
         }
     }
 
-    /// Let the ledger work and pass on what it delivers.
+    /// Let the order work and pass on what it delivers.
     fn in_order<E>(
         &mut self,
-        each: &mut impl FnMut(Happening<'_>) -> Result<(), E>,
-        work: impl FnOnce(&mut Ledger, &mut Deliver<'_, E>) -> Result<(), E>,
+        each: &mut impl FnMut(SessionEvent<'_>) -> Result<(), E>,
+        work: impl FnOnce(&mut Order, &mut Deliver<'_, E>) -> Result<(), E>,
     ) -> Result<(), E> {
         let Core {
-            ledger,
+            order,
             checker,
             ticks,
             not_verified,
             ..
         } = self;
         let off = not_verified.is_some();
-        work(ledger, &mut |delivery| match delivery {
+        work(order, &mut |delivery| match delivery {
             Delivery::Gap(gap) => {
                 if let Some(checker) = checker {
                     checker.gap();
                 }
-                each(Happening::Gap(gap))
+                each(SessionEvent::Gap(gap))
             }
             Delivery::Block(block) => {
                 *ticks += u64::from(block.ticks);
@@ -305,20 +304,28 @@ impl Core {
                     Some(checker) if !off => checker.block(block),
                     _ => Check::Off,
                 };
-                each(Happening::Block { block, check })
+                each(SessionEvent::Block { block, check })
             }
         })
     }
 }
 
-/// Why a device's log cannot be replayed by this build; `None` if it can.
-pub fn refusal(hello: &Hello) -> Option<String> {
+/// Why nothing this device says can be understood, if so.
+pub fn unusable(hello: &Hello) -> Option<String> {
     if hello.protocol != wire::PROTOCOL {
         return Some(format!(
             "it speaks wire protocol {}, this build speaks {}",
             hello.protocol,
             wire::PROTOCOL
         ));
+    }
+    (hello.tick_hz == 0).then(|| "it claims to make 0 ticks per second".into())
+}
+
+/// Why a device's log cannot be replayed by this build; `None` if it can.
+pub fn refusal(hello: &Hello) -> Option<String> {
+    if let Some(why) = unusable(hello) {
+        return Some(why);
     }
     if hello.numerics != wire::NUMERICS {
         return Some(format!(

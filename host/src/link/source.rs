@@ -2,15 +2,8 @@
 //! every command works with all of them.
 //!
 //! A source yields bytes, never frames: finding frames in bytes is the same work for all of them
-//! ([`crate::frames`]). Reading happens in its own thread ([`pump`]), so a slow disk or a busy screen never
+//! ([`crate::link::frames`]). Reading happens in its own thread (`pump`), so a slow disk or a busy screen never
 //! makes the kernel's small buffers overflow.
-
-pub mod file;
-pub mod operator;
-pub mod port;
-pub mod pump;
-pub mod twin;
-pub mod usb;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -81,7 +74,7 @@ impl FromStr for From {
 impl From {
     /// Tell a port from a log by what the path is.
     fn path(path: &Path) -> Result<Self> {
-        if cfg!(windows) && path.to_string_lossy().to_uppercase().starts_with("COM") {
+        if cfg!(windows) && is_com_port(&path.to_string_lossy()) {
             return Ok(From::Port(path.into()));
         }
         match path.metadata() {
@@ -101,12 +94,40 @@ impl From {
     }
 }
 
+/// `COM3`, as Windows names its ports; `combined.mcap` is a log.
+fn is_com_port(name: &str) -> bool {
+    let name = name.strip_prefix(r"\\.\").unwrap_or(name);
+    match name.split_at_checked(3) {
+        Some((com, number)) => {
+            com.eq_ignore_ascii_case("com")
+                && !number.is_empty()
+                && number.bytes().all(|b| b.is_ascii_digit())
+        }
+        None => false,
+    }
+}
+
 impl fmt::Display for From {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             From::Usb => f.write_str("usb"),
             From::Sim => f.write_str("sim"),
             From::Port(path) | From::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_com_port;
+
+    #[test]
+    fn ports_of_windows_are_told_from_files() {
+        for port in ["COM3", "com12", r"\\.\COM10"] {
+            assert!(is_com_port(port), "{port}");
+        }
+        for file in ["COM", "combined.mcap", "COM3.mcap", "a", "", "xCOM3"] {
+            assert!(!is_com_port(file), "{file}");
         }
     }
 }

@@ -5,17 +5,17 @@
 
 use std::time::{Duration, Instant};
 
-use stribeck_core::config::Config;
+use stribeck_core::JOINTS;
+use stribeck_core::device::config::Config;
 use stribeck_core::device::{Device, Identity, Input};
-use stribeck_core::plant::JOINTS;
-use stribeck_core::sim::Bench;
+use stribeck_core::model::sim::Simulation;
 use stribeck_core::wire::{Ask, ConfigOrigin, Kind, MAX_FRAME, ResetCause};
 
-use super::operator::Operator;
-use super::{Arrival, Source};
-use crate::ask;
+use super::source::{Arrival, Source};
 use crate::error::Result;
-use crate::simulation::{Fault, FaultKind, Scenario};
+use crate::link::command;
+use crate::link::operator::Operator;
+use crate::link::scenario::{Fault, FaultKind, Scenario};
 
 /// Ticks per read: one block.
 const SLICE: u64 = 100;
@@ -24,7 +24,7 @@ const NAP: Duration = Duration::from_millis(5);
 
 pub struct Twin {
     device: Box<Device>,
-    bench: Bench,
+    bench: Simulation,
     tick_hz: u32,
     /// Ticks so far.
     now: u64,
@@ -50,6 +50,8 @@ impl Twin {
             reset_cause: ResetCause::PowerOn,
             last_fault: Default::default(),
             tick_hz: None,
+            clock: Default::default(),
+            tick_budget: None,
         };
         Twin {
             device: Box::new(Device::new(identity, config, ConfigOrigin::Default)),
@@ -65,14 +67,14 @@ impl Twin {
         }
     }
 
-    /// With a hand that lifts the pendulum to `start` [rad] and lets go when the device is armed, again and again.
+    /// With a hand that lifts the pendulum to `start` \[rad\] and lets go when the device is armed, again and again.
     pub fn with_operator(mut self, start: [f64; JOINTS]) -> Self {
         self.operator = Some(Operator::new(start, self.tick_hz, &mut self.bench));
         self
     }
 
     /// The true pendulum, for whoever may know it.
-    pub fn bench(&self) -> &Bench {
+    pub fn bench(&self) -> &Simulation {
         &self.bench
     }
 
@@ -99,7 +101,7 @@ impl Twin {
     /// Bring out the block that is still being filled: an order ends it, and takes effect with a tick that is never sent.
     fn finish(&mut self, into: &mut Vec<u8>) {
         if !std::mem::replace(&mut self.finished, true) {
-            self.device.command(&ask::frame(0, Ask::Hello));
+            self.device.command(&command::frame(0, Ask::Hello));
             self.tick();
             self.collect(into);
             self.faults.release(into);
@@ -181,7 +183,7 @@ impl Faults {
     }
 
     /// What the hardware says at this tick.
-    fn tick(&mut self, now: u64, bench: &mut Bench) -> Input {
+    fn tick(&mut self, now: u64, bench: &mut Simulation) -> Input {
         let mut missed = 0;
         let mut freeze = [None; JOINTS];
         self.pending.retain(|(at, fault)| {
@@ -216,6 +218,7 @@ impl Faults {
             counts,
             missed,
             button: false,
+            ..Input::default()
         }
     }
 

@@ -27,7 +27,6 @@ pub struct Port {
     pub vendor: Option<u16>,
     pub product: Option<u16>,
     pub product_name: Option<String>,
-    pub serial: Option<String>,
     pub matches: Match,
 }
 
@@ -47,7 +46,6 @@ impl Port {
                         (false, false) => Match::Other,
                     },
                     product_name: usb.product,
-                    serial: usb.serial_number,
                 }
             }
             _ => Port {
@@ -55,7 +53,6 @@ impl Port {
                 vendor: None,
                 product: None,
                 product_name: None,
-                serial: None,
                 matches: Match::Other,
             },
         }
@@ -112,7 +109,6 @@ mod tests {
             vendor: None,
             product: None,
             product_name: None,
-            serial: None,
             matches,
         }
     }

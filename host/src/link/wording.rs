@@ -1,8 +1,8 @@
 //! What the device says, in words.
 
-use stribeck_core::encoder::flag;
-use stribeck_core::run::{Cause, Phase};
-use stribeck_core::wire::{Event, ResetCause, What};
+use stribeck_core::device::run::{Cause, Phase};
+use stribeck_core::observer::encoder::flag;
+use stribeck_core::wire::{Event, Hello, Mode, ResetCause, Trip, What};
 
 pub fn phase(phase: Phase) -> &'static str {
     match phase {
@@ -10,6 +10,7 @@ pub fn phase(phase: Phase) -> &'static str {
         Phase::Armed => "armed",
         Phase::Swinging => "swinging",
         Phase::AtRest => "at rest",
+        Phase::Driving => "driving",
     }
 }
 
@@ -35,6 +36,25 @@ pub fn reset_cause(cause: ResetCause) -> &'static str {
     }
 }
 
+/// Why a device started, and what its previous program left behind.
+pub fn reset(hello: &Hello) -> String {
+    let cause = reset_cause(hello.reset_cause);
+    match hello.last_fault.is_empty() {
+        true => cause.into(),
+        false => format!("{cause} ({})", printable(&hello.last_fault)),
+    }
+}
+
+/// Text from a device or a log for a terminal: control characters are shown, never executed.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .flat_map(|c| match c.is_control() {
+            true => c.escape_default().collect::<Vec<_>>(),
+            false => vec![c],
+        })
+        .collect()
+}
+
 /// Encoder fault flags by name.
 pub fn encoder_flags(flags: u8) -> String {
     let names = [
@@ -45,6 +65,17 @@ pub fn encoder_flags(flags: u8) -> String {
     ];
     let set = names.iter().filter(|(bit, _)| flags & bit != 0);
     set.map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// What control does with the motor.
+pub fn drive_mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Off => "off",
+        Mode::Excite => "excite",
+        Mode::Track => "track",
+        Mode::Balance => "balance",
+        Mode::Plan => "plan",
+    }
 }
 
 /// One line per event, without its tick.
@@ -72,10 +103,17 @@ pub fn event(event: &Event) -> String {
             )
         }
         What::Configured => "new configuration in force".into(),
+        What::Overloaded { cycles, limit } => {
+            format!("overload: ticks took {cycles} cycles, limit {limit}; the run was stopped")
+        }
         What::Overrun { missed } => format!("overrun: {missed} ticks never happened"),
         What::EncoderFault { joint, flags } => {
             format!("encoder {joint}: {}", encoder_flags(flags))
         }
+        What::Drive { mode, trip } => match trip {
+            Trip::None => format!("the motor is armed: {}", drive_mode(mode)),
+            trip => format!("the motor was turned off: {}", trip.text()),
+        },
         What::UasRestart { total } => format!("UAS observer restarted ({total} times so far)"),
         What::EkfRestart { total } => format!("Kalman filter restarted ({total} times so far)"),
     }

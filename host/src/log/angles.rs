@@ -3,10 +3,13 @@
 //! In: configuration and blocks in order. Out: per tick the raw and the unwrapped counts (sign and zero
 //! applied). Every snapshot brings the device's own totals, so joining in the middle of a run is exact.
 
-use stribeck_core::config::Config;
+use std::collections::VecDeque;
+
+use stribeck_core::JOINTS;
+use stribeck_core::device::config::Config;
 use stribeck_core::device::{Observers, Setup};
-use stribeck_core::encoder::{self, Channel};
-use stribeck_core::plant::JOINTS;
+use stribeck_core::model::joint::Joint;
+use stribeck_core::observer::encoder::{self, Channel};
 use stribeck_core::wire::Block;
 
 /// One tick.
@@ -21,9 +24,10 @@ pub struct Counted {
 
 pub struct Angles {
     setup: Setup,
-    /// A configuration that comes into force at a tick.
-    next: Option<(u64, Config)>,
+    /// Configurations that come into force at a tick.
+    next: VecDeque<(u64, Config)>,
     encoders: [encoder::Config; JOINTS],
+    joints: [Joint; JOINTS],
     channels: [Channel; JOINTS],
 }
 
@@ -31,22 +35,27 @@ impl Angles {
     pub fn new(config: &Config) -> Self {
         Angles {
             setup: Setup::new(config),
-            next: None,
+            next: VecDeque::new(),
             encoders: config.encoders,
+            joints: config.plant.joints(),
             channels: [Channel::default(); JOINTS],
         }
     }
 
     /// A further Hello of the same device: a new zero, perhaps other encoders, from tick `since` on.
     pub fn set_config(&mut self, config: &Config, since: u64) {
-        self.next = Some((since, *config));
+        self.next.push_back((since, *config));
     }
 
-    /// Every tick of the next block.
-    pub fn block(&mut self, block: &Block, mut each: impl FnMut(Counted)) {
-        if let Some((_, config)) = self.next.take_if(|(since, _)| *since <= block.first_tick) {
+    /// Every tick of the next block, and its coordinates \[rad or m\].
+    pub fn block(&mut self, block: &Block, mut each: impl FnMut(Counted, [f64; JOINTS])) {
+        while let Some((_, config)) = self
+            .next
+            .pop_front_if(|(since, _)| *since <= block.first_tick)
+        {
             self.setup = Setup::new(&config);
             self.encoders = config.encoders;
+            self.joints = config.plant.joints();
         }
         if let Some(words) = block.snapshot()
             && let Some(device) = Observers::from_words(self.setup, words)
@@ -59,14 +68,14 @@ impl Angles {
         for (tick, raw) in (block.first_tick..).zip(block.counts()) {
             let mut counts = [0; JOINTS];
             for joint in 0..JOINTS {
-                counts[joint] = self.channels[joint].update(&self.encoders[joint], raw[joint]);
+                counts[joint] = self.encoders[joint].step(&mut self.channels[joint], raw[joint]);
             }
-            each(Counted { tick, raw, counts });
+            each(Counted { tick, raw, counts }, self.places(counts));
         }
     }
 
-    /// Counts as angles [rad].
-    pub fn radians(&self, counts: [i32; JOINTS]) -> [f64; JOINTS] {
-        std::array::from_fn(|j| self.encoders[j].angle::<f64>(counts[j]))
+    /// Counts as coordinates \[rad or m\].
+    pub fn places(&self, counts: [i32; JOINTS]) -> [f64; JOINTS] {
+        std::array::from_fn(|j| self.encoders[j].place::<f64>(self.joints[j], counts[j]))
     }
 }

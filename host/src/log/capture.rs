@@ -2,33 +2,33 @@
 //!
 //! In: a source, a [`Recorder`], a [`Plan`]. Out: [`Outcome`]. A lost connection ends the segment, not the capture: the
 //! reading thread reconnects by itself, the device is greeted again, and the ticks in between are reported missing.
+//! Whatever ends the capture, the log gets its closing record; what went wrong stands in it ([`Recorder::problem`]).
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use stribeck_core::run::Phase;
-use stribeck_core::wire::{Ask, Event, What};
+use stribeck_core::device::run::Phase;
+use stribeck_core::wire::{Ask, Event, Reply, What};
 
-use crate::accounts::Accounts;
-use crate::ask;
 use crate::error::{Error, Result};
-use crate::recorder::Recorder;
-use crate::session::{Happening, refusal};
-use crate::source::Source;
-use crate::source::pump::{Packet, Pump};
+use crate::link::client::{ASK_AGAIN, PATIENCE, silent};
+use crate::link::command::Commands;
+use crate::link::pump::{Packet, Pump};
+use crate::link::session::{SessionEvent, unusable};
+use crate::link::source::Source;
+use crate::log::recorder::Recorder;
+use crate::log::summary::Summary;
 
-/// How long a device may take to introduce itself.
-const INTRODUCE: Duration = Duration::from_secs(3);
-/// How often it is asked to.
-const ASK_AGAIN: Duration = Duration::from_millis(300);
 /// Longest wait for bytes: bounds how late the log is flushed.
 const WAIT: Duration = Duration::from_millis(10);
+/// A device that falls silent may be so much behind the clock before a timed capture ends without it.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// When to stop and what to order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plan {
-    /// Stop after this much device time [s].
+    /// Stop after this much device time \[s\]; by the clock if the device is silent.
     pub seconds: Option<f64>,
     /// Stop when the run that began during the capture has come to rest.
     pub until_rest: bool,
@@ -45,6 +45,8 @@ pub enum End {
     Asked,
     /// The source has no more.
     Source,
+    /// The planned time is over by the clock, and the device did not deliver it.
+    Clock,
 }
 
 /// What came of it.
@@ -52,8 +54,7 @@ pub enum End {
 pub struct Outcome {
     pub source: String,
     pub end: End,
-    pub accounts: Accounts,
-    pub events: Vec<Event>,
+    pub summary: Summary,
 }
 
 /// For whoever watches.
@@ -65,7 +66,23 @@ pub struct Progress<'a, W: Write> {
     pub event: Option<&'a Event>,
 }
 
-/// Record until the plan, the source or `stop` says so.
+/// Record until the plan, the source or `stop` says so; `watch` is told what happens.
+///
+/// ```
+/// use std::sync::atomic::AtomicBool;
+/// use stribeck::{Config, Plan, Recorder, Scenario, Twin, Wall, capture};
+///
+/// let folder = tempfile::tempdir()?;
+/// let log = folder.path().join("run.mcap");
+/// // A board would be found by `stribeck capture`; the twin needs none.
+/// let twin = Twin::new(&Config::default(), &Scenario::default(), Some(1.0), false);
+/// let stop = AtomicBool::new(false);
+/// let recorder = Recorder::create(&log, Wall::Epoch)?;
+/// let made = capture(Box::new(twin), recorder, Plan::default(), &stop, &mut |_| {})?;
+/// assert_eq!(made.summary.segments, 1);
+/// assert_eq!(stribeck::contents(&log, false)?.summary, made.summary);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn run<W: Write>(
     source: Box<dyn Source>,
     mut recorder: Recorder<W>,
@@ -75,47 +92,87 @@ pub fn run<W: Write>(
 ) -> Result<Outcome> {
     let mut pump = Pump::start(source);
     let mut talk = Talk::new(plan);
-    let end = loop {
-        if stop.load(Ordering::Relaxed) {
-            break End::Asked;
-        }
-        talk.speak(&pump)?;
-        let before = talk.events.len();
-        match pump.next(WAIT)? {
-            Packet::Bytes(bytes, _) => {
-                talk.bytes += bytes.len() as u64;
-                recorder.bytes(&bytes, |h| talk.hear(h))?;
-            }
-            Packet::Quiet => recorder.idle()?,
-            Packet::Lost(_) => {
-                talk.lose();
-                recorder.unplugged(|h| talk.hear(h))?;
-            }
-            Packet::Opened(_) => talk.greet(),
-            Packet::End => break End::Source,
-        }
-        talk.check_introduction(&pump)?;
-        for event in &talk.events[before..] {
-            watch(progress(&recorder, &talk, Some(event)));
-        }
-        watch(progress(&recorder, &talk, None));
-        if talk.done {
-            break End::Planned;
-        }
-    };
-    if talk.segment_ticks.is_none() && recorder.session().ticks() == 0 && end != End::Asked {
-        return Err(silent(&pump, talk.bytes));
-    }
+    let ended = listen(&mut pump, &mut recorder, &mut talk, stop, watch);
     let source = pump.name().to_owned();
     drop(pump);
-    let accounts = recorder.finish(|h| talk.hear(h))?;
-    let events = talk.events;
+    let end = match ended {
+        Ok(end) => end,
+        // The log is closed all the same, and says why it ends here; what could not be written cannot.
+        Err(error @ Error::Write { .. }) => return Err(error),
+        Err(error) => {
+            recorder.problem(format!("the capture was ended: {error}"))?;
+            recorder.finish(|_| Ok(()))?;
+            return Err(error);
+        }
+    };
+    if talk.introduced_at.is_none() && recorder.session().ticks() == 0 && end != End::Asked {
+        return Err(silent(&source, talk.bytes));
+    }
+    let summary = recorder.finish(|event| {
+        talk.hear(event);
+        Ok(())
+    })?;
     Ok(Outcome {
         source,
         end,
-        accounts,
-        events,
+        summary,
     })
+}
+
+fn listen<W: Write>(
+    pump: &mut Pump,
+    recorder: &mut Recorder<W>,
+    talk: &mut Talk,
+    stop: &AtomicBool,
+    watch: &mut dyn FnMut(Progress<'_, W>),
+) -> Result<End> {
+    let mut events = Vec::new();
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Ok(End::Asked);
+        }
+        talk.speak(pump)?;
+        let mut hear = |event: &SessionEvent<'_>| {
+            talk.hear(event);
+            if let SessionEvent::Event(event) = event {
+                events.push(**event);
+            }
+            Ok(())
+        };
+        match pump.next(WAIT)? {
+            Packet::Bytes(bytes) => {
+                recorder.bytes(&bytes, hear)?;
+                talk.bytes += bytes.len() as u64;
+            }
+            Packet::Quiet => recorder.idle()?,
+            Packet::Lost(_) => {
+                recorder.unplugged(&mut hear)?;
+                talk.lose();
+            }
+            Packet::Opened(_) => talk.greet(),
+            Packet::NotSent(e) => recorder.problem(format!("a command was not sent: {e}"))?,
+            Packet::End => return Ok(End::Source),
+        }
+        for problem in talk.problems.drain(..) {
+            recorder.problem(problem)?;
+        }
+        talk.check_introduction(pump)?;
+        for event in events.drain(..) {
+            watch(progress(recorder, talk, Some(&event)));
+        }
+        watch(progress(recorder, talk, None));
+        if talk.done {
+            return Ok(End::Planned);
+        }
+        if pump.is_live() && talk.time_is_over() {
+            recorder.problem(format!(
+                "the device delivered {:.2} s of the {} s asked for; the capture ended by the clock",
+                talk.seconds(),
+                talk.plan.seconds.unwrap_or_default()
+            ))?;
+            return Ok(End::Clock);
+        }
+    }
 }
 
 fn progress<'a, W: Write>(
@@ -134,42 +191,57 @@ fn progress<'a, W: Write>(
 /// What has been said to the device and what it answered.
 struct Talk {
     plan: Plan,
+    commands: Commands,
     connected: bool,
+    /// Whether it has introduced itself since it was connected, and when it first did.
     introduced: bool,
+    introduced_at: Option<Instant>,
     armed: bool,
     opened: Instant,
     asked: Option<Instant>,
-    /// Tick of the first block and ticks since.
-    segment_ticks: Option<u64>,
     ticks: u64,
     tick_hz: u32,
     phase: Option<Phase>,
     swung: bool,
-    events: Vec<Event>,
     done: bool,
     bytes: u64,
     refused: Option<Error>,
+    /// What the recorder has not been told yet.
+    problems: Vec<String>,
 }
 
 impl Talk {
     fn new(plan: Plan) -> Self {
         Talk {
             plan,
+            commands: Commands::default(),
             connected: true,
             introduced: false,
+            introduced_at: None,
             armed: false,
             opened: Instant::now(),
             asked: None,
-            segment_ticks: None,
             ticks: 0,
             tick_hz: 10_000,
             phase: None,
             swung: false,
-            events: Vec::new(),
             done: false,
             bytes: 0,
             refused: None,
+            problems: Vec::new(),
         }
+    }
+
+    /// Device time received [s].
+    fn seconds(&self) -> f64 {
+        self.ticks as f64 / f64::from(self.tick_hz)
+    }
+
+    fn time_is_over(&self) -> bool {
+        let (Some(seconds), Some(since)) = (self.plan.seconds, self.introduced_at) else {
+            return false;
+        };
+        since.elapsed().as_secs_f64() > seconds + GRACE.as_secs_f64()
     }
 
     /// Ask for what is still missing.
@@ -180,11 +252,17 @@ impl Talk {
         }
         if !self.introduced && self.asked.is_none_or(|at| at.elapsed() > ASK_AGAIN) {
             self.asked = Some(Instant::now());
-            pump.send(ask::frame(1, Ask::Hello))?;
+            pump.send(self.commands.greeting())?;
         }
         if self.introduced && self.plan.arm && !self.armed {
             self.armed = true;
-            pump.send(ask::frame(2, Ask::Start))?;
+            pump.send(self.commands.frame(Ask::Start).1)?;
+        }
+        if let Some(what) = self.commands.unanswered(PATIENCE) {
+            self.problems.push(format!(
+                "the device was asked {what} and did not reply within {} s",
+                PATIENCE.as_secs()
+            ));
         }
         Ok(())
     }
@@ -204,69 +282,57 @@ impl Talk {
         if let Some(error) = self.refused.take() {
             return Err(error);
         }
-        let first = self.segment_ticks.is_none();
-        if first
+        if self.introduced_at.is_none()
             && self.connected
-            && !self.introduced
             && pump.is_live()
-            && self.opened.elapsed() > INTRODUCE
+            && self.opened.elapsed() > PATIENCE
         {
-            return Err(silent(pump, self.bytes));
+            return Err(silent(pump.name(), self.bytes));
         }
         Ok(())
     }
 
-    fn hear(&mut self, happening: &Happening<'_>) -> Result<()> {
-        match happening {
-            Happening::Hello { hello, .. } => {
+    fn hear(&mut self, event: &SessionEvent<'_>) {
+        match event {
+            SessionEvent::Hello { hello, .. } => {
                 self.introduced = true;
+                self.introduced_at.get_or_insert_with(Instant::now);
                 self.tick_hz = hello.tick_hz.max(1);
                 self.phase = Some(hello.phase);
-                if hello.protocol != stribeck_core::wire::PROTOCOL {
-                    let why = refusal(hello).unwrap_or_default();
+                if let Some(why) = unusable(hello) {
                     self.refused = Some(Error::refused(
                         format!("the device cannot be recorded: {why}"),
                         "flash the firmware of this version, or use the stribeck version of the firmware",
                     ));
                 }
             }
-            Happening::Block { block, .. } => {
-                self.segment_ticks.get_or_insert(block.first_tick);
+            SessionEvent::Block { block, .. } => {
                 self.phase = Some(block.phase);
                 self.ticks += u64::from(block.ticks);
-                let seconds = self.ticks as f64 / f64::from(self.tick_hz);
-                self.done |= self.plan.seconds.is_some_and(|limit| seconds >= limit);
+                let limit = self.plan.seconds;
+                self.done |= limit.is_some_and(|limit| self.seconds() >= limit);
             }
-            Happening::Event(event) => {
+            SessionEvent::Event(event) => {
                 if let What::Run { to, .. } = event.what {
                     self.phase = Some(to);
                     self.swung |= to == Phase::Swinging;
                     self.done |= self.plan.until_rest && self.swung && to == Phase::AtRest;
                 }
-                self.events.push(**event);
             }
-            Happening::Reply(reply) => {
-                if let (2, Some(why)) = (reply.id, &reply.refusal) {
-                    self.refused = Some(Error::source(
-                        format!("the device refused to arm: {why}"),
-                        "stop the run first (button, or key s in `stribeck live`)",
-                    ));
-                }
-            }
+            SessionEvent::Reply(reply) => self.reply(reply),
             _ => {}
         }
-        Ok(())
     }
-}
 
-/// The source is open but nobody there speaks our language.
-fn silent(pump: &Pump, bytes: u64) -> Error {
-    let heard = match bytes {
-        0 => "nothing was received".to_string(),
-        n => format!("{n} bytes were received, none of them a Hello"),
-    };
-    Error::source(
-        format!("no stribeck device answers on {}: {heard}", pump.name()),
-        "is this the right port, and is the firmware flashed? `stribeck doctor` tells",
-    )
+    fn reply(&mut self, reply: &Reply) {
+        let Some(what) = self.commands.answered(reply) else {
+            return;
+        };
+        if let Some(why) = &reply.refusal {
+            self.refused = Some(Error::source(
+                format!("the device was asked {what} and refused: {why}"),
+                "stop the run first (button, or key s in `stribeck live`)",
+            ));
+        }
+    }
 }

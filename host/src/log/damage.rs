@@ -13,6 +13,8 @@ pub enum Damage {
     Checksum { offset: u64 },
     /// The chunk at `offset` could not be decompressed.
     Compression { offset: u64 },
+    /// The closing record is there and not to be trusted: its checksum or layout is wrong.
+    Closing,
     /// The recording was not closed: no index, no closing record. Nothing else need be missing.
     NotClosed,
 }
@@ -42,6 +44,10 @@ impl fmt::Display for Damage {
             Damage::Compression { offset } => write!(
                 f,
                 "the chunk at byte {offset} cannot be decompressed (plain and zstd are understood)"
+            ),
+            Damage::Closing => write!(
+                f,
+                "the closing record is damaged; the log was read by scanning instead"
             ),
             Damage::NotClosed => write!(
                 f,

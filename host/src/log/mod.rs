@@ -16,13 +16,28 @@
 //! in it is recovered. A clean end adds the index and the metadata record `stribeck` (ticks,
 //! losses, verification), which is what `stribeck info` prints without reading the rest.
 
+pub mod angles;
+pub mod capture;
+pub mod closing;
+pub mod contents;
+pub(crate) mod copy;
 pub mod damage;
+pub(crate) mod export;
+pub(crate) mod metadata;
+pub(crate) mod pass;
 pub mod read;
-pub mod record;
-pub mod schema;
-pub mod summary;
-pub mod viewer;
+pub(crate) mod record;
+pub mod recorder;
+pub(crate) mod runs;
+pub(crate) mod schema;
+pub(crate) mod simulate;
+pub(crate) mod source;
+pub(crate) mod summary;
+pub(crate) mod text;
+pub(crate) mod viewer;
 pub mod write;
+
+use crate::link::frames::FrameKind;
 
 /// What a message in the log is, by its topic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,6 +54,19 @@ pub enum Topic {
     Parameters,
     Health,
     EventText,
+}
+
+impl From<FrameKind> for Topic {
+    fn from(kind: FrameKind) -> Topic {
+        match kind {
+            FrameKind::Hello => Topic::Hello,
+            FrameKind::Block => Topic::Block,
+            FrameKind::Status => Topic::Status,
+            FrameKind::Event => Topic::Event,
+            FrameKind::Reply => Topic::Reply,
+            FrameKind::Damaged => Topic::Damaged,
+        }
+    }
 }
 
 impl Topic {

@@ -12,16 +12,31 @@ use std::path::{Path, PathBuf};
 
 use super::Topic;
 use super::damage::Damage;
+use super::metadata::Metadata;
 use super::record::{self, CHUNK_HEAD, Chunk, HEAD, MAGIC, Message, op};
-use super::write::{Stamp, WIRE_ENCODING};
+use super::write::{RECORDING, Stamp, WIRE_ENCODING};
 use crate::error::{Error, Result};
 
 /// Larger records are taken for damage [bytes].
-const LARGEST: u64 = 256 << 20;
+const LARGEST: u64 = 64 << 20;
 /// Step of the search for the next chunk after damage [bytes].
 const WINDOW: usize = 1 << 16;
 /// Read at least this much at once [bytes].
 const AHEAD: usize = 1 << 17;
+
+/// The search for chunks checks at most this many times the size of the file.
+const SEARCH: u64 = 4;
+
+/// The records of a compressed chunk, if they are as many bytes as it says and not more than can be right.
+fn decompress(stored: &[u8], claimed: u64) -> Option<Vec<u8>> {
+    if claimed > LARGEST {
+        return None;
+    }
+    let mut records = Vec::new();
+    let decoder = zstd::Decoder::new(stored).ok()?;
+    decoder.take(claimed + 1).read_to_end(&mut records).ok()?;
+    (records.len() as u64 == claimed).then_some(records)
+}
 
 /// One message of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,12 +55,18 @@ pub struct LogReader<R> {
     /// The records being read, and where in them the next one begins.
     records: Vec<u8>,
     next: usize,
+    /// Topic and place in `records` of the message being looked at.
+    at_message: Option<(Topic, Range<usize>)>,
     /// File offset of `records`, to tell where a cut message begins.
     records_offset: u64,
     /// `records` are the beginning of a chunk the file does not hold completely.
     partial: bool,
     topics: HashMap<u16, Topic>,
     damage: Vec<Damage>,
+    /// Who recorded what, from the log's beginning.
+    recording: Metadata,
+    /// Bytes checked in the search for chunks: bounded, so that false heads cost linear time.
+    searched: u64,
     closed: bool,
     done: bool,
     /// Bytes read ahead of need, and where in the file they begin.
@@ -104,10 +125,13 @@ impl<R: Read + Seek> LogReader<R> {
             offset: magic.len() as u64,
             records: Vec::new(),
             next: 0,
+            at_message: None,
             records_offset: 0,
             partial: false,
             topics: HashMap::new(),
             damage: Vec::new(),
+            recording: Metadata::default(),
+            searched: 0,
             closed: false,
             done: false,
             ahead: Vec::new(),
@@ -124,6 +148,11 @@ impl<R: Read + Seek> LogReader<R> {
         &self.damage
     }
 
+    /// Who recorded what, as far as read.
+    pub fn recording(&self) -> &Metadata {
+        &self.recording
+    }
+
     /// Fraction of the file already read, for progress [0..1].
     pub fn progress(&self) -> f64 {
         if self.size == 0 {
@@ -135,32 +164,44 @@ impl<R: Read + Seek> LogReader<R> {
 
     /// The next message of a known topic, or `None` at the end of what can be read.
     pub fn read_next(&mut self) -> Result<Option<Item<'_>>> {
-        // The position is found first and the item built at the end: the borrow checker does
-        // not let a loop return what it borrowed.
-        let (topic, range) = loop {
+        Ok(match self.next_message()? {
+            true => self.message(),
+            false => None,
+        })
+    }
+
+    /// Go on to the next message of a known topic; false at the end of what can be read.
+    pub fn next_message(&mut self) -> Result<bool> {
+        self.at_message = None;
+        loop {
             match self.next_record() {
                 Some((op::MESSAGE, body)) => {
                     let topic = Message::parse(&self.records[body.clone()])
                         .and_then(|m| self.topics.get(&m.channel).copied());
                     if let Some(topic) = topic {
-                        break (topic, body);
+                        self.at_message = Some((topic, body));
+                        return Ok(true);
                     }
                 }
                 Some((op::CHANNEL, body)) => self.channel(body),
                 Some(_) => {}
-                None if self.done => return Ok(None),
+                None if self.done => return Ok(false),
                 None => self.load().map_err(|e| Error::read(&self.path, e))?,
             }
-        };
-        let message = Message::parse(&self.records[range]);
-        Ok(message.map(|m| Item {
+        }
+    }
+
+    /// The message [`LogReader::next_message`] went on to.
+    pub fn message(&self) -> Option<Item<'_>> {
+        let (topic, range) = self.at_message.clone()?;
+        Message::parse(&self.records[range]).map(|m| Item {
             topic,
             at: Stamp {
                 log_ns: m.log_ns,
                 device_ns: m.device_ns,
             },
             data: m.data,
-        }))
+        })
     }
 
     fn channel(&mut self, body: Range<usize>) {
@@ -217,6 +258,12 @@ impl<R: Read + Seek> LogReader<R> {
                     op::CHUNK => self.chunk(at, len)?,
                     // The index after it repeats what the data section said.
                     op::DATA_END | op::FOOTER => self.closed = true,
+                    op::METADATA => {
+                        let body = self.peek(at + HEAD as u64, len as usize)?;
+                        if let Some(fields) = record::metadata(&body, RECORDING) {
+                            self.recording = Metadata::from_fields(&fields);
+                        }
+                    }
                     op::CHANNEL | op::MESSAGE => {
                         self.records = self.peek(at, HEAD + len as usize)?;
                         self.records_offset = at;
@@ -243,7 +290,7 @@ impl<R: Read + Seek> LogReader<R> {
         let stored = &body[used..];
         let records = match chunk.compression {
             "" => Some(stored.to_vec()),
-            "zstd" => zstd::decode_all(stored).ok(),
+            "zstd" => decompress(stored, chunk.uncompressed),
             _ => None,
         };
         let Some(records) = records else {
@@ -325,6 +372,10 @@ impl<R: Read + Seek> LogReader<R> {
             return Ok(false);
         }
         let (crc, plain) = (chunk.crc, chunk.compression.is_empty());
+        self.searched += len;
+        if self.searched > SEARCH * self.size + LARGEST {
+            return Ok(false);
+        }
         let stored = self.peek(at + (HEAD + used) as u64, len as usize - used)?;
         Ok(!plain || crc == 0 || crc32fast::hash(&stored) == crc)
     }

@@ -3,9 +3,11 @@
 //! Only what reading needs: record framing, the chunk header, messages, channels. Everything
 //! returns `None` instead of failing, because the caller decides what a malformed record means.
 
+use std::collections::BTreeMap;
+
 /// File magic, at the beginning and at the end.
 pub const MAGIC: [u8; 8] = *b"\x89MCAP0\r\n";
-/// Operation code and length in front of every record [bytes].
+/// Operation code and length in front of every record \[bytes\].
 pub const HEAD: usize = 9;
 
 pub mod op {
@@ -79,11 +81,11 @@ pub struct Chunk<'a> {
     pub uncompressed: u64,
     pub crc: u32,
     pub compression: &'a str,
-    /// Length of the records that follow [bytes].
+    /// Length of the records that follow \[bytes\].
     pub records: u64,
 }
 
-/// Longest possible chunk header [bytes].
+/// Longest possible chunk header \[bytes\].
 pub const CHUNK_HEAD: usize = 8 + 8 + 8 + 4 + 4 + 4 + 8;
 
 impl<'a> Chunk<'a> {
@@ -122,6 +124,14 @@ impl<'a> Message<'a> {
             data: f.0,
         })
     }
+}
+
+/// The map of a metadata record of this name.
+pub fn metadata(body: &[u8], name: &str) -> Option<BTreeMap<String, String>> {
+    let mut f = Fields(body);
+    (f.text()? == name).then_some(())?;
+    let pairs = f.map()?.into_iter();
+    Some(pairs.map(|(k, v)| (k.to_owned(), v.to_owned())).collect())
 }
 
 /// Identifier, topic and encoding of a channel record.

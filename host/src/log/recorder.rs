@@ -1,21 +1,26 @@
 //! From a source's bytes to a log: what `capture`, `simulate`, `demo` and the recording of `live` have in common.
 //!
-//! In: bytes as they arrive. Out: the log, and the accounts at the end. Times in the log are the device's
+//! In: bytes as they arrive. Out: the log, and its summary at the end. Times in the log are the device's
 //! ticks laid on the wall clock of the moment its segment began, so jitter of USB and host does not enter.
+//! The file is created with the first Hello: a port on which nobody answers leaves no file and destroys none.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use serde_json::json;
 use stribeck_core::wire::Hello;
 
-use crate::accounts::{Accounts, Survey};
 use crate::error::Result;
+use crate::file;
+use crate::link::frames::FrameKind;
+use crate::link::session::{Session, SessionEvent};
 use crate::log::Topic;
+use crate::log::metadata::Metadata;
+use crate::log::summary::{Summary, Tally};
 use crate::log::viewer::{self, Viewer};
 use crate::log::write::{LogWriter, Stamp};
-use crate::session::{Happening, Session};
 
 /// Where the wall clock of a log comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +43,10 @@ impl Clock {
     fn stamp(&self, tick: u64) -> Stamp {
         let ns = |tick: u64| (u128::from(tick) * 1_000_000_000 / u128::from(self.tick_hz)) as u64;
         let device_ns = ns(tick);
-        let log_ns = (self.anchor_ns + device_ns).saturating_sub(ns(self.anchor_tick));
+        let log_ns = self
+            .anchor_ns
+            .saturating_add(device_ns)
+            .saturating_sub(ns(self.anchor_tick));
         Stamp { log_ns, device_ns }
     }
 }
@@ -46,29 +54,54 @@ impl Clock {
 pub struct Recorder<W: Write> {
     session: Session,
     sink: Sink<W>,
-    survey: Survey,
+    tally: Tally,
 }
 
+/// Makes the log when it is needed.
+type Open<W> = Box<dyn FnOnce() -> Result<LogWriter<W>>>;
+
 struct Sink<W: Write> {
-    log: LogWriter<W>,
+    /// `None` before the first Hello.
+    log: Option<LogWriter<W>>,
+    open: Option<Open<W>>,
+    metadata: Metadata,
     viewer: Option<Viewer>,
     clock: Clock,
     wall: Wall,
 }
 
 impl Recorder<BufWriter<File>> {
-    /// Record into a new file.
+    /// Record into a new file; one that exists is refused.
     pub fn create(path: &Path, wall: Wall) -> Result<Self> {
-        Ok(Self::new(LogWriter::create(path)?, wall))
+        Self::create_with(path, wall, false, Metadata::default())
+    }
+
+    /// Record into a file, with `force` in place of an existing one; `metadata` goes into the log.
+    pub fn create_with(path: &Path, wall: Wall, force: bool, metadata: Metadata) -> Result<Self> {
+        file::may_write(path, force, &[])?;
+        let path = path.to_owned();
+        let open: Open<_> = Box::new(move || LogWriter::create(&path, force));
+        Ok(Self::with(None, Some(open), wall, metadata))
     }
 }
 
 impl<W: Write> Recorder<W> {
     pub fn new(log: LogWriter<W>, wall: Wall) -> Self {
+        Self::with(Some(log), None, wall, Metadata::default())
+    }
+
+    fn with(
+        log: Option<LogWriter<W>>,
+        open: Option<Open<W>>,
+        wall: Wall,
+        metadata: Metadata,
+    ) -> Self {
         Recorder {
             session: Session::live(true),
             sink: Sink {
                 log,
+                open,
+                metadata,
                 viewer: None,
                 clock: Clock {
                     tick_hz: 10_000,
@@ -77,7 +110,7 @@ impl<W: Write> Recorder<W> {
                 },
                 wall,
             },
-            survey: Survey::default(),
+            tally: Tally::default(),
         }
     }
 
@@ -89,65 +122,91 @@ impl<W: Write> Recorder<W> {
     pub fn bytes(
         &mut self,
         bytes: &[u8],
-        mut each: impl FnMut(&Happening<'_>) -> Result<()>,
+        mut each: impl FnMut(&SessionEvent<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.survey.bytes(bytes.len());
-        let (sink, survey) = (&mut self.sink, &mut self.survey);
-        self.session.bytes(bytes, |happening| {
-            sink.take(&happening)?;
-            survey.take(&happening);
-            each(&happening)
+        self.tally.bytes(bytes.len());
+        let (sink, tally) = (&mut self.sink, &mut self.tally);
+        self.session.bytes(bytes, |event| {
+            sink.take(&event)?;
+            tally.take(&event);
+            each(&event)
         })?;
         self.health()?;
         self.idle()
     }
 
     /// The connection broke.
-    pub fn unplugged(&mut self, mut each: impl FnMut(&Happening<'_>) -> Result<()>) -> Result<()> {
-        let (sink, survey) = (&mut self.sink, &mut self.survey);
-        self.session.unplugged(|happening| {
-            sink.take(&happening)?;
-            survey.take(&happening);
-            each(&happening)
+    pub fn unplugged(
+        &mut self,
+        mut each: impl FnMut(&SessionEvent<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let (sink, tally) = (&mut self.sink, &mut self.tally);
+        self.session.unplugged(|event| {
+            sink.take(&event)?;
+            tally.take(&event);
+            each(&event)
         })?;
-        self.sink.log.flush()
+        self.sink.log.as_mut().map_or(Ok(()), LogWriter::flush)
+    }
+
+    /// Something went wrong that is not lost data: it stands in the log where it happened, and in the closing record.
+    pub fn problem(&mut self, text: String) -> Result<()> {
+        let tick = self.session.end_tick();
+        let at = self.sink.clock.stamp(tick);
+        if let Some(log) = &mut self.sink.log {
+            log.json(
+                Topic::EventText,
+                at,
+                &json!({ "tick": tick, "event": text }),
+            )?;
+        }
+        self.tally.problem(text);
+        Ok(())
     }
 
     /// Hand to the kernel what has waited long enough; a simulation's chunks must not depend on the clock.
     pub fn idle(&mut self) -> Result<()> {
-        match self.sink.wall {
-            Wall::Now => self.sink.log.flush_if_due(),
-            Wall::Epoch => Ok(()),
+        match (self.sink.wall, &mut self.sink.log) {
+            (Wall::Now, Some(log)) => log.flush_if_due(),
+            _ => Ok(()),
         }
     }
 
     /// Close the log.
     pub fn finish(
         mut self,
-        mut each: impl FnMut(&Happening<'_>) -> Result<()>,
-    ) -> Result<Accounts> {
-        let (sink, survey) = (&mut self.sink, &mut self.survey);
-        self.session.end(|happening| {
-            sink.take(&happening)?;
-            survey.take(&happening);
-            each(&happening)
+        mut each: impl FnMut(&SessionEvent<'_>) -> Result<()>,
+    ) -> Result<Summary> {
+        let (sink, tally) = (&mut self.sink, &mut self.tally);
+        self.session.end(|event| {
+            sink.take(&event)?;
+            tally.take(&event);
+            each(&event)
         })?;
-        let accounts = self.accounts();
-        self.sink.log.finish(accounts.to_metadata()?)?;
-        Ok(accounts)
+        let summary = self.summary();
+        if let Some(log) = self.sink.log {
+            log.finish(summary.to_metadata()?)?;
+        }
+        Ok(summary)
     }
 
-    /// The accounts so far.
-    pub fn accounts(&self) -> Accounts {
-        self.survey.accounts(&self.session)
+    /// The summary so far.
+    pub fn summary(&self) -> Summary {
+        Summary {
+            metadata: self.sink.metadata.clone(),
+            ..self.tally.summary(&self.session)
+        }
     }
 
     fn health(&mut self) -> Result<()> {
         let tick = self.session.end_tick();
         let Sink {
-            log, viewer, clock, ..
-        } = &mut self.sink;
-        let Some(viewer) = viewer else {
+            log: Some(log),
+            viewer: Some(viewer),
+            clock,
+            ..
+        } = &mut self.sink
+        else {
             return Ok(());
         };
         let verdict = self.session.checker().map(|c| c.verdict());
@@ -156,29 +215,51 @@ impl<W: Write> Recorder<W> {
 }
 
 impl<W: Write> Sink<W> {
-    fn take(&mut self, happening: &Happening<'_>) -> Result<()> {
-        match happening {
-            Happening::Bytes { topic, bytes, tick } => {
+    fn take(&mut self, event: &SessionEvent<'_>) -> Result<()> {
+        match event {
+            SessionEvent::Bytes { kind, bytes, tick } => {
                 // A Hello sets the clock for itself and what follows; it is logged when understood.
-                if *topic == Topic::Hello && self.viewer.is_none() {
+                if *kind == FrameKind::Hello && self.viewer.is_none() {
                     self.anchor_at(*tick);
                 }
-                self.log.frame(*topic, self.clock.stamp(*tick), bytes)
-            }
-            Happening::Hello { hello, begins } => self.hello(hello, *begins),
-            Happening::Block { block, .. } => {
-                let clock = self.clock;
-                match &mut self.viewer {
-                    Some(viewer) => viewer.block(block, &mut self.log, |tick| clock.stamp(tick)),
+                self.begin()?;
+                let at = self.clock.stamp(*tick);
+                match &mut self.log {
+                    Some(log) => log.frame(Topic::from(*kind), at, bytes),
                     None => Ok(()),
                 }
             }
-            Happening::Event(event) => {
+            SessionEvent::Hello { hello, begins } => self.hello(hello, *begins),
+            SessionEvent::Block { block, .. } => {
+                let clock = self.clock;
+                match (&mut self.viewer, &mut self.log) {
+                    (Some(viewer), Some(log)) => viewer.block(block, log, |tick| clock.stamp(tick)),
+                    _ => Ok(()),
+                }
+            }
+            SessionEvent::Event(event) => {
                 let at = self.clock.stamp(event.tick);
-                self.log.json(Topic::EventText, at, &viewer::event(event))
+                match &mut self.log {
+                    Some(log) => log.json(Topic::EventText, at, &viewer::event(event)),
+                    None => Ok(()),
+                }
             }
             _ => Ok(()),
         }
+    }
+
+    /// Open the log and say who recorded it, before its first message.
+    fn begin(&mut self) -> Result<()> {
+        let Some(open) = self.open.take() else {
+            return Ok(());
+        };
+        let mut log = open()?;
+        if self.wall == Wall::Now && self.metadata.started.is_empty() {
+            self.metadata.started = Metadata::now();
+        }
+        log.recording(&self.metadata)?;
+        self.log = Some(log);
+        Ok(())
     }
 
     fn hello(&mut self, hello: &Hello, begins: bool) -> Result<()> {

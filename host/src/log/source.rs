@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use super::{Arrival, Source};
 use crate::error::{Error, Result};
+use crate::link::source::{Arrival, Source};
 use crate::log::read::LogReader;
 
 pub struct LogSource {
@@ -16,11 +16,6 @@ impl LogSource {
         Ok(LogSource {
             reader: LogReader::open(path)?,
         })
-    }
-
-    /// What the file turned out to lack; complete after [`Arrival::End`].
-    pub fn reader(&self) -> &LogReader<File> {
-        &self.reader
     }
 }
 

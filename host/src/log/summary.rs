@@ -1,131 +1,196 @@
-//! What a cleanly closed log says about itself in its last bytes, without reading the rest.
+//! The summary of a log: what is in it, what is missing, how it compares. Written into the log when it is closed, so that
+//! `info` need not read the rest; computed by reading when it was not closed.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io;
 use std::path::Path;
 
-use super::Topic;
-use super::record::{self, Fields, HEAD, MAGIC, op};
-use super::write::METADATA;
+use serde::{Deserialize, Serialize};
+use stribeck_core::wire::Hello;
+
+use crate::config;
 use crate::error::{Error, Result};
+use crate::link::compare::Verdict;
+use crate::link::order::Losses;
+use crate::link::session::{Session, SessionEvent};
+use crate::link::wording;
+use crate::log::closing::Closing;
+use crate::log::metadata::Metadata;
 
-/// The index of a closed log.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Events kept in the summary; the log itself has all.
+const EVENTS: usize = 1000;
+/// Problems kept in the summary.
+const PROBLEMS: usize = 1000;
+/// Key of the metadata record, and what it was called in logs of 0.1.
+const KEY: &str = "summary";
+const OLD_KEY: &str = "accounts";
+/// Checksum of the summary's text: a flipped bit in it must not change a configuration unnoticed.
+const CRC: &str = "crc32";
+
+/// Something that happened at a tick.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventLine {
+    pub tick: u64,
+    pub text: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Messages per topic.
-    pub messages: BTreeMap<Topic, u64>,
-    /// Wall clock of the first and the last message [ns].
-    pub start_ns: u64,
-    pub end_ns: u64,
-    pub chunks: u32,
-    /// The `stribeck` metadata record.
-    pub metadata: BTreeMap<String, String>,
+    pub board: String,
+    pub build: String,
+    pub numerics: u16,
+    pub protocol: u16,
+    pub tick_hz: u32,
+    /// The device's configuration, TOML.
+    pub config: String,
+    pub ticks: u64,
+    /// First and last tick received.
+    pub first_tick: u64,
+    pub last_tick: u64,
+    pub segments: u32,
+    /// Bytes on the wire.
+    pub bytes: u64,
+    pub losses: Losses,
+    pub verdict: Verdict,
+    /// Why nothing was compared, if so.
+    pub not_verified: Option<String>,
+    /// Blocks the device itself discarded because the link was behind (its own count).
+    pub device_dropped_blocks: u32,
+    pub events: Vec<EventLine>,
+    /// All events, listed or not.
+    #[serde(default)]
+    pub events_total: u64,
+    /// Who recorded what.
+    #[serde(default)]
+    pub metadata: Metadata,
+    /// Panic or fault text the device's previous program left behind, as first heard.
+    #[serde(default)]
+    pub last_fault: String,
+    /// What went wrong beyond lost data: resets, orders without a reply, a capture that was ended.
+    #[serde(default)]
+    pub problems: Vec<String>,
 }
 
-/// Footer record and closing magic [bytes].
-const TAIL: usize = HEAD + 20 + MAGIC.len();
+impl Summary {
+    /// As the log's metadata record.
+    pub fn to_metadata(&self) -> Result<BTreeMap<String, String>> {
+        let json = serde_json::to_string(self)
+            .map_err(|e| Error::write(Path::new("log"), io::Error::other(e)))?;
+        let crc = format!("{:08x}", crc32fast::hash(json.as_bytes()));
+        Ok(BTreeMap::from([
+            (KEY.to_string(), json),
+            (CRC.to_string(), crc),
+        ]))
+    }
 
-/// The summary of the log at `path`; `None` if it was not closed or is damaged at its end.
-pub fn read(path: &Path) -> Result<Option<Summary>> {
-    let mut file = File::open(path).map_err(|e| Error::read(path, e))?;
-    let size = file.metadata().map_err(|e| Error::read(path, e))?.len();
-    if size < (MAGIC.len() + TAIL) as u64 {
-        return Ok(None);
-    }
-    let mut get = |at: u64, len: u64| -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        file.seek(SeekFrom::Start(at))
-            .map_err(|e| Error::read(path, e))?;
-        (&mut file)
-            .take(len)
-            .read_to_end(&mut bytes)
-            .map_err(|e| Error::read(path, e))?;
-        Ok(bytes)
-    };
-    let tail = get(size - TAIL as u64, TAIL as u64)?;
-    let Some(start) = footer(&tail) else {
-        return Ok(None);
-    };
-    let end = size - TAIL as u64;
-    if start == 0 || start >= end {
-        return Ok(None);
-    }
-    let Some((mut summary, metadata)) = section(&get(start, end - start)?) else {
-        return Ok(None);
-    };
-    if let Some((at, len)) = metadata {
-        if len > end || at > end - len {
-            return Ok(None);
-        }
-        let bytes = get(at, len)?;
-        let Some(pairs) = bytes.get(HEAD..).and_then(metadata_record) else {
-            return Ok(None);
+    /// From a closed log; `None` if it is of another version of this program, or damaged.
+    pub fn from_closing(closing: &Closing) -> Option<Self> {
+        let metadata = &closing.metadata;
+        let Some(json) = metadata.get(KEY) else {
+            return serde_json::from_str(metadata.get(OLD_KEY)?).ok();
         };
-        summary.metadata = pairs;
+        let crc = format!("{:08x}", crc32fast::hash(json.as_bytes()));
+        (*metadata.get(CRC)? == crc).then(|| serde_json::from_str(json).ok())?
     }
-    Ok(Some(summary))
+
+    /// What to answer the shell beyond losses: the device was reset, did not do as told, or the capture was ended.
+    pub fn has_problems(&self) -> bool {
+        !self.problems.is_empty()
+    }
+
+    /// Device time covered \[s\].
+    pub fn seconds(&self) -> f64 {
+        self.ticks as f64 / f64::from(self.tick_hz.max(1))
+    }
 }
 
-/// Where the summary section begins, if `tail` is a footer with its magic.
-fn footer(tail: &[u8]) -> Option<u64> {
-    let (op, len) = record::head(tail)?;
-    (op == op::FOOTER && len == 20 && tail.ends_with(&MAGIC)).then_some(())?;
-    Fields(&tail[HEAD..]).u64()
+/// Collects what the session itself does not keep.
+#[derive(Default)]
+pub struct Tally {
+    bytes: u64,
+    first_tick: Option<u64>,
+    last_tick: u64,
+    events: Vec<EventLine>,
+    events_total: u64,
+    boot: Option<u32>,
+    last_fault: String,
+    problems: Vec<String>,
 }
 
-type Place = (u64, u64);
+impl Tally {
+    pub fn bytes(&mut self, n: usize) {
+        self.bytes += n as u64;
+    }
 
-fn section(mut bytes: &[u8]) -> Option<(Summary, Option<Place>)> {
-    let mut summary = Summary::default();
-    let mut topics = BTreeMap::new();
-    let mut counts = Vec::new();
-    let mut place = None;
-    while !bytes.is_empty() {
-        let (op, len) = record::head(bytes)?;
-        let body = bytes.get(HEAD..)?.get(..usize::try_from(len).ok()?)?;
-        bytes = &bytes[HEAD + body.len()..];
-        let mut f = Fields(body);
-        match op {
-            op::CHANNEL => {
-                let (id, name, _) = record::channel(body)?;
-                topics.insert(id, Topic::from_name(name));
+    pub fn take(&mut self, event: &SessionEvent<'_>) {
+        match event {
+            SessionEvent::Block { block, .. } => {
+                self.first_tick.get_or_insert(block.first_tick);
+                self.last_tick = block.end_tick().saturating_sub(1);
             }
-            op::STATISTICS => {
-                f.bytes(8 + 2 + 4 + 4 + 4)?;
-                summary.chunks = f.u32()?;
-                summary.start_ns = f.u64()?;
-                summary.end_ns = f.u64()?;
-                let n = f.u32()? as usize;
-                let mut map = Fields(f.bytes(n)?);
-                while !map.0.is_empty() {
-                    counts.push((map.u16()?, map.u64()?));
+            SessionEvent::Event(event) => {
+                self.events_total += 1;
+                if self.events.len() < EVENTS {
+                    self.events.push(EventLine {
+                        tick: event.tick,
+                        text: wording::event(event),
+                    });
                 }
             }
-            op::METADATA_INDEX => {
-                let at = (f.u64()?, f.u64()?);
-                if f.text()? == METADATA {
-                    place = Some(at);
-                }
-            }
+            SessionEvent::Hello { hello, .. } => self.hello(hello),
             _ => {}
         }
     }
-    for (id, count) in counts {
-        if let Some(&Some(topic)) = topics.get(&id) {
-            summary.messages.insert(topic, count);
+
+    fn hello(&mut self, hello: &Hello) {
+        match self.boot.replace(hello.boot) {
+            None => self.last_fault = wording::printable(&hello.last_fault),
+            Some(boot) if boot != hello.boot => {
+                let last = self.last_tick;
+                self.problem(format!(
+                    "the device was reset after tick {last}: {}",
+                    wording::reset(hello)
+                ));
+            }
+            Some(_) => {}
         }
     }
-    Some((summary, place))
-}
 
-fn metadata_record(body: &[u8]) -> Option<BTreeMap<String, String>> {
-    let mut f = Fields(body);
-    (f.text()? == METADATA).then_some(())?;
-    Some(
-        f.map()?
-            .into_iter()
-            .map(|(k, v)| (k.to_owned(), v.to_owned()))
-            .collect(),
-    )
+    /// Something went wrong that is not lost data.
+    pub fn problem(&mut self, text: String) {
+        if self.problems.len() < PROBLEMS {
+            self.problems.push(text);
+        }
+    }
+
+    pub fn summary(&self, session: &Session) -> Summary {
+        let mut summary = Summary {
+            ticks: session.ticks(),
+            first_tick: self.first_tick.unwrap_or(0),
+            last_tick: self.last_tick,
+            segments: session.segments(),
+            bytes: self.bytes,
+            losses: session.losses().clone(),
+            verdict: session.verdict(),
+            not_verified: session.not_verified().map(str::to_owned),
+            device_dropped_blocks: session.status().map_or(0, |s| s.dropped_blocks),
+            events: self.events.clone(),
+            events_total: self.events_total,
+            last_fault: self.last_fault.clone(),
+            problems: self.problems.clone(),
+            ..Summary::default()
+        };
+        if let Some(hello) = session.hello() {
+            summary.board = wording::printable(&hello.board);
+            summary.build = wording::printable(&hello.build);
+            summary.numerics = hello.numerics;
+            summary.protocol = hello.protocol;
+            summary.tick_hz = hello.tick_hz;
+            let config = hello.config().ok();
+            summary.config = config
+                .and_then(|c| config::to_toml(&c).ok())
+                .unwrap_or_default();
+        }
+        summary
+    }
 }

@@ -1,12 +1,11 @@
-//! The accounts of a recording as text: what came, what did not, and where.
+//! The summary of a recording in words: what came, what did not, and where. For the terminal and for the report.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::accounts::Accounts;
-use crate::check::{Difference, Verdict};
-use crate::exit::Exit;
-use crate::ledger::Losses;
+use crate::link::compare::{Difference, Verdict};
+use crate::link::order::Losses;
+use crate::log::summary::Summary;
 
 /// Places printed of each sort; `--json` has all.
 const PLACES: usize = 20;
@@ -62,6 +61,16 @@ pub fn losses(losses: &Losses) -> String {
                 format!("ticks {} to {}", s.from, s.to)
             });
         }
+    }
+    if losses.jumped > 0 {
+        let _ = writeln!(
+            text,
+            "{} blocks whose ticks do not follow on the one before, though their numbers do:",
+            grouped(losses.jumped)
+        );
+        places(&mut text, losses.jumps.iter(), |j| {
+            format!("tick {} where {} was due", j.found, j.expected)
+        });
     }
     if losses.skipped_ticks > 0 {
         let _ = writeln!(
@@ -135,45 +144,38 @@ fn difference(d: &Difference) -> String {
 }
 
 /// The closing lines of a recording.
-pub fn recording(accounts: &Accounts, source: &str, path: &Path) -> String {
-    let seconds = accounts.seconds();
+pub fn recording(summary: &Summary, source: &str, path: &Path) -> String {
+    let seconds = summary.seconds();
     let size = std::fs::metadata(path).map_or(0, |m| m.len()) as f64 / 1e6;
     let mut text = format!(
         "recorded {seconds:.2} s ({} ticks) from {source} to {}\n",
-        grouped(accounts.ticks),
+        grouped(summary.ticks),
         path.display()
     );
     let _ = writeln!(
         text,
         "{size:.2} MB in the log ({:.2} MB/min), {:.1} kB/s on the wire, {} segment(s)",
         size / seconds.max(1e-9) * 60.0,
-        accounts.bytes as f64 / seconds.max(1e-9) / 1e3,
-        accounts.segments
+        summary.bytes as f64 / seconds.max(1e-9) / 1e3,
+        summary.segments
     );
-    text += &verdict(&accounts.verdict, accounts.not_verified.as_deref());
-    match losses(&accounts.losses) {
-        none if none.is_empty() => text += "lost nothing\n",
+    text += &verdict(&summary.verdict, summary.not_verified.as_deref());
+    match losses(&summary.losses) {
+        none if none.is_empty() && !summary.has_problems() => text += "lost nothing\n",
+        none if none.is_empty() => text += "no frame was lost\n",
         some => text += &some,
     }
-    if accounts.device_dropped_blocks > 0 {
+    for problem in &summary.problems {
+        let _ = writeln!(text, "{problem}");
+    }
+    if summary.device_dropped_blocks > 0 {
         let _ = writeln!(
             text,
             "the device itself discarded {} blocks since its reset because the link was behind",
-            accounts.device_dropped_blocks
+            summary.device_dropped_blocks
         );
     }
     text
-}
-
-/// The exit code the accounts call for.
-pub fn exit(losses: &Losses, verdict: &Verdict) -> Exit {
-    if verdict.differing_blocks > 0 {
-        Exit::Differs
-    } else if !losses.is_clean() {
-        Exit::Loss
-    } else {
-        Exit::Success
-    }
 }
 
 #[cfg(test)]

@@ -6,18 +6,18 @@
 use std::io::Write;
 
 use serde_json::{Value, json};
-use stribeck_core::config::Config;
-use stribeck_core::plant::JOINTS;
+use stribeck_core::JOINTS;
+use stribeck_core::device::config::Config;
 use stribeck_core::wire::block::{Params, Record, States};
 use stribeck_core::wire::{Block, Event};
 
 use super::Topic;
 use super::write::{LogWriter, Stamp};
-use crate::angles::Angles;
-use crate::check::Verdict;
-use crate::describe;
 use crate::error::Result;
-use crate::ledger::Losses;
+use crate::link::compare::Verdict;
+use crate::link::order::Losses;
+use crate::link::wording;
+use crate::log::angles::Angles;
 
 pub const STATES_HZ: u32 = 50;
 pub const PARAMS_HZ: u32 = 10;
@@ -56,7 +56,7 @@ impl Viewer {
         stamp: impl Fn(u64) -> Stamp,
     ) -> Result<()> {
         let mut measured = [[0i32; JOINTS]; 128];
-        self.angles.block(block, |c| {
+        self.angles.block(block, |c, _| {
             let i = (c.tick - block.first_tick) as usize % measured.len();
             measured[i] = c.counts;
         });
@@ -66,7 +66,7 @@ impl Viewer {
                 Record::States(s) if tick >= self.next_states => {
                     self.next_states = tick + u64::from(self.tick_hz / STATES_HZ);
                     let i = (tick - block.first_tick) as usize % measured.len();
-                    let q = self.angles.radians(measured[i]);
+                    let q = self.angles.places(measured[i]);
                     let (angles, velocities) = states(q, &s);
                     log.json(Topic::Angles, at, &angles)?;
                     log.json(Topic::Velocities, at, &velocities)?;
@@ -107,7 +107,7 @@ impl Viewer {
 
 /// An event as text.
 pub fn event(event: &Event) -> Value {
-    json!({ "tick": event.tick, "event": describe::event(event) })
+    json!({ "tick": event.tick, "event": wording::event(event) })
 }
 
 fn states(q: [f64; JOINTS], s: &States) -> (Value, Value) {

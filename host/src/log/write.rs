@@ -1,6 +1,6 @@
 //! Writing a log so that a crash costs at most the last instant.
 //!
-//! In: frames and JSON values with their times [ns]. Out: an MCAP file. Each chunk reaches the
+//! In: frames and JSON values with their times \[ns\]. Out: an MCAP file. Each chunk reaches the
 //! kernel in one write at most [`FLUSH_EVERY`] after its first message; the index is written by
 //! [`LogWriter::finish`]. The writer does not sync to disk: a process may be killed at any
 //! moment, a power cut may cost what the kernel had not yet written.
@@ -15,7 +15,10 @@ use mcap::records::{MessageHeader, Metadata};
 use mcap::write::NoSeek;
 
 use super::Topic;
+use super::read::Item;
 use crate::error::{Error, Result};
+use crate::file;
+use crate::log::metadata::Metadata as Recording;
 
 /// Longest time a message waits in memory.
 pub const FLUSH_EVERY: Duration = Duration::from_millis(40);
@@ -23,10 +26,12 @@ pub const FLUSH_EVERY: Duration = Duration::from_millis(40);
 const CHUNK_BYTES: u64 = 64 * 1024;
 /// Name of the metadata record written at a clean end.
 pub const METADATA: &str = "stribeck";
+/// Name of the metadata record at the beginning: who recorded what.
+pub const RECORDING: &str = "stribeck.recording";
 /// Encoding of the `/wire` topics.
 pub const WIRE_ENCODING: &str = "stribeck-wire";
 
-/// The two clocks of a message [ns].
+/// The two clocks of a message \[ns\].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// Wall clock (Unix time).
@@ -45,9 +50,9 @@ pub struct LogWriter<W: Write> {
 }
 
 impl LogWriter<BufWriter<File>> {
-    /// Create (or overwrite) the log at `path`.
-    pub fn create(path: &Path) -> Result<Self> {
-        let file = File::create(path).map_err(|e| Error::write(path, e))?;
+    /// Create the log at `path`, with `force` in place of an existing one; nobody else can while it is written.
+    pub fn create(path: &Path, force: bool) -> Result<Self> {
+        let file = file::create_alone(path, force)?;
         Self::new(
             BufWriter::with_capacity(CHUNK_BYTES as usize * 2, file),
             path,
@@ -78,6 +83,21 @@ impl<W: Write> LogWriter<W> {
         Ok(log)
     }
 
+    /// Say who recorded what; also kept by a log that is never closed.
+    pub fn recording(&mut self, metadata: &Recording) -> Result<()> {
+        if metadata.is_empty() {
+            return Ok(());
+        }
+        let record = Metadata {
+            name: RECORDING.into(),
+            metadata: metadata.fields().into_iter().collect(),
+        };
+        self.mcap
+            .write_metadata(&record)
+            .map_err(|e| fail(&self.name, e))?;
+        self.flush()
+    }
+
     /// Append one frame, byte for byte.
     pub fn frame(&mut self, topic: Topic, at: Stamp, bytes: &[u8]) -> Result<()> {
         debug_assert!(topic.is_wire());
@@ -90,6 +110,11 @@ impl<W: Write> LogWriter<W> {
         let text =
             serde_json::to_vec(value).map_err(|e| Error::write(&self.name, io::Error::other(e)))?;
         self.message(topic, at, &text)
+    }
+
+    /// Append a message of another log as it is.
+    pub fn copy(&mut self, item: &Item<'_>) -> Result<()> {
+        self.message(item.topic, item.at, item.data)
     }
 
     fn message(&mut self, topic: Topic, at: Stamp, data: &[u8]) -> Result<()> {

@@ -1,11 +1,12 @@
 //! Paper 004 Table 1: eight simulated oscillations, identified with the printed and with the corrected formulas.
 
-use stribeck_core::sim::Rng;
+use stribeck_core::model::sim::Rng;
 
 use crate::error::Result;
-use crate::identify::logdec::{self, Decrement};
+use crate::identify::method::logdec::{self, Decrement};
+use crate::number;
 
-/// ω0 [rad/s], f̄, Δf [N], c̄, Δc [N·s/m] with m = 1 kg.
+/// ω0 [rad/s], f̄, Δf \[N\], c̄, Δc [N·s/m] with m = 1 kg.
 pub type Row = [f64; 5];
 
 /// Simulated and printed estimate of each row.
@@ -41,7 +42,7 @@ pub const TABLE_1: [(Row, Row); 8] = [
     ),
 ];
 
-/// First displacement [m]; the paper does not print its own. Friction shows when it is a visible part of the swing: here the
+/// First displacement \[m\]; the paper does not print its own. Friction shows when it is a visible part of the swing: here the
 /// larger Coulomb force of the two directions holds 1/40 of the amplitude; without Coulomb friction the scale is free.
 pub fn amplitude(row: &Row) -> f64 {
     let [w0, f, df, ..] = *row;
@@ -49,7 +50,7 @@ pub fn amplitude(row: &Row) -> f64 {
     if held > 0.0 { 40.0 * held } else { 1.0 }
 }
 
-/// Displacement sampled every `dt` [s] for `seconds`, released at [`amplitude`] about rest at 0. `noise`: standard deviation of
+/// Displacement sampled every `dt` \[s\] for `seconds`, released at [`amplitude`] about rest at 0. `noise`: standard deviation of
 /// the reading as part of the amplitude.
 pub fn simulate(row: &Row, dt: f64, seconds: f64, noise: f64, seed: u64) -> (Vec<f64>, Vec<f64>) {
     let [w0, f, df, ..] = *row;
@@ -111,7 +112,7 @@ fn rk4(row: &Row, sign: f64, x: f64, v: f64, h: f64) -> (f64, f64) {
             -w0 * w0 * y[0] - (c + sign * dc) * y[1] - sign * (f + sign * df),
         ]
     };
-    let [x, v] = stribeck_core::rk4::step(&[x, v], h, rate);
+    let [x, v] = stribeck_core::model::rk4::step(&[x, v], h, rate);
     (x, v)
 }
 
@@ -151,7 +152,7 @@ pub fn as_printed(t: &[f64], x: &[f64]) -> Option<Row> {
     let delta = 0.5 * (s_plus + s_minus);
     let pi = std::f64::consts::PI;
     let zeta = |e: f64| {
-        let beta = -e.ln() / pi;
+        let beta = -number::ln(e) / pi;
         (beta * beta / (pi * pi + beta * beta)).sqrt()
     };
     let (zp, zm) = (zeta(plus), zeta(minus));

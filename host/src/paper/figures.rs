@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::chart::{Chart, Figure, Mark, Series};
+use crate::error::Result;
+use crate::number;
+use crate::report::chart::{Chart, Figure, Mark, Series};
 
 use super::observer::{NAMES, UNITS, truth};
 use super::tables::{Observation, Score};
@@ -26,12 +28,7 @@ fn series(name: &str, colour: usize, t: &[f64], x: impl Iterator<Item = f64>) ->
     Series::new(name, colour, t.iter().copied().zip(x).collect())
 }
 
-fn write(
-    folder: &Path,
-    number: usize,
-    charts: &mut [Chart],
-    columns: usize,
-) -> anyhow::Result<PathBuf> {
+fn write(folder: &Path, number: usize, charts: &mut [Chart], columns: usize) -> Result<PathBuf> {
     if let Some(first) = charts.first_mut() {
         first.title = format!("Figure {number}. {}", first.title);
     }
@@ -46,7 +43,7 @@ fn write(
 }
 
 /// Four figures of one run, numbered from `first`: tracking, parameters, validation, spectrum and phase portrait.
-pub fn run_figures(folder: &Path, first: usize, run: &Run<'_>) -> anyhow::Result<Vec<PathBuf>> {
+pub fn run_figures(folder: &Path, first: usize, run: &Run<'_>) -> Result<Vec<PathBuf>> {
     let mut portraits: Vec<Chart> = Vec::new();
     for j in 0..2 {
         portraits.push(spectra(run, j));
@@ -157,7 +154,7 @@ fn portrait(run: &Run<'_>, j: usize) -> Chart {
 }
 
 /// Figure 12: fit of the paper's methods and of ours, as bars.
-pub fn comparison(folder: &Path, scores: &[Score]) -> anyhow::Result<PathBuf> {
+pub fn comparison(folder: &Path, scores: &[Score]) -> Result<PathBuf> {
     let of = |source: &str, method: &str| {
         let found = scores
             .iter()
@@ -208,11 +205,11 @@ fn spectrum(x: &[f64], rate: f64) -> Vec<(f64, f64)> {
             let w = std::f64::consts::TAU * f / rate;
             let (mut a, mut b) = (0.0, 0.0);
             for (i, v) in x.iter().enumerate() {
-                let (s, c) = (w * i as f64).sin_cos();
+                let (s, c) = number::sin_cos(w * i as f64);
                 a += (v - mean) * c;
                 b += (v - mean) * s;
             }
-            (f, 2.0 * a.hypot(b) / x.len() as f64)
+            (f, 2.0 * number::hypot(a, b) / x.len() as f64)
         })
         .collect()
 }

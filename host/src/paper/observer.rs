@@ -1,24 +1,39 @@
 //! Paper 000: the reference run, its observers, and the numbers of Tables 3, 4 and 5.
 
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{PlantConfig, furuta};
-use stribeck_core::sim::{Bench, COUNTS_PER_REV, REFERENCE_FRICTION, REFERENCE_START, Rng, Truth};
-use stribeck_core::tracker;
-use stribeck_core::uas::{self, Uas};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::parameter;
+use stribeck_core::model::plant::{PlantConfig, furuta};
+use stribeck_core::model::sim::{
+    COUNTS_PER_REV, REFERENCE_FRICTION, REFERENCE_START, Rng, Simulation, Truth,
+};
+use stribeck_core::observer::tracker;
+use stribeck_core::observer::uas::{self, Uas};
 
-use crate::identify::model::{Model, Rig, model_friction};
-use crate::identify::motion::free_run;
-use crate::identify::record::{Record, fit_percent};
+use crate::identify::data::record::{Record, fit_percent};
+use crate::identify::model::motion::free_run;
+use crate::identify::model::parametric::{Model, model_friction};
 
 /// Names of the ten parameters.
-pub const NAMES: [&str; 10] = [
-    "μd0", "μs0", "μv0", "vt0", "Fnt0", "μd1", "μs1", "μv1", "vt1", "Fnt1",
-];
+pub const NAMES: [&str; 10] = {
+    let mut names = [""; 10];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = parameter::UAS[i].symbol;
+        i += 1;
+    }
+    names
+};
 
 /// Units of the ten parameters.
-pub const UNITS: [&str; 10] = [
-    "m", "m", "N·m·s", "rad/s", "N", "m", "m", "N·m·s", "rad/s", "N",
-];
+pub const UNITS: [&str; 10] = {
+    let mut units = [""; 10];
+    let mut i = 0;
+    while i < units.len() {
+        units[i] = parameter::UAS[i].unit;
+        i += 1;
+    }
+    units
+};
 
 /// Table 3: initial guess, printed estimate. The actual values are [`REFERENCE_FRICTION`].
 pub const TABLE_3: [[f64; 10]; 2] = [
@@ -38,7 +53,7 @@ pub const TABLE_4: [f64; 10] = [
     2.065e-3,
 ];
 
-/// Table 5: (run, seconds of record, method, computation time [s], fit of arm and pendulum [%]).
+/// Table 5: (run, seconds of record, method, computation time \[s\], fit of arm and pendulum [%]).
 pub const TABLE_5: [(&str, f64, &str, f64, [f64; 2]); 4] = [
     ("simulation", 35.0, "UAS", 3.43, [98.97, 99.53]),
     ("simulation", 35.0, "optimisation", 4504.6, [12.77, 2.80]),
@@ -58,9 +73,9 @@ pub fn affine(truth: f64) -> f64 {
 
 /// The reference run as counts at 10 kHz, as every method sees it.
 pub fn reference_record(noise_counts: f64, seed: u64) -> Record {
-    let mut bench = Bench::reference(noise_counts, seed);
+    let mut bench = Simulation::reference(noise_counts, seed);
     let count = std::f64::consts::TAU / f64::from(COUNTS_PER_REV);
-    let n = stribeck_core::sim::REFERENCE_TICKS as usize;
+    let n = stribeck_core::model::sim::REFERENCE_TICKS as usize;
     let mut q = Vec::with_capacity(n);
     for _ in 0..n {
         let sample = bench.tick();
@@ -76,7 +91,7 @@ pub fn reference_record(noise_counts: f64, seed: u64) -> Record {
     }
 }
 
-/// States every millisecond from `start` [rad] for `steps` of them.
+/// States every millisecond from `start` \[rad\] for `steps` of them.
 pub fn simulation_from(start: [f64; 2], steps: usize) -> (Vec<f64>, Vec<[f64; 4]>) {
     let plant = PlantConfig::Furuta(furuta::Config::default());
     let friction = REFERENCE_FRICTION.map(Friction::brown_mcphee);
@@ -149,7 +164,7 @@ pub fn model(z: &[f64; 10]) -> Model {
             z[5 * j + i]
         })))
     });
-    Model::new(Rig::furuta(&furuta::Config::default()), friction, &[])
+    Model::furuta(&furuta::Config::default(), friction)
 }
 
 /// Fit [%] per joint of a free run with parameters `z` against the simulation, and the run itself.

@@ -3,16 +3,22 @@
 //! The normal forces are not printed; those of the corrected model are used. The tilt is 45°, as everywhere here.
 //! `sign` is that of the friction in (6): +1 as printed, which drives the joints; −1 to see the other errors alone.
 
-use stribeck_core::plant::furuta::{Config, Furuta};
-use stribeck_core::plant::{Plant, Sym2};
-use stribeck_core::rk4;
+use crate::number;
+
+use stribeck_core::model::plant::furuta::{Config, Furuta};
+use stribeck_core::model::plant::{Plant, Sym2};
+use stribeck_core::model::rk4;
 
 /// Accelerations [rad/s²] at state y = (angles, velocities) with the ten parameters `z`.
 pub fn acceleration(y: &[f64; 4], z: &[f64; 10], sign: f64) -> [f64; 2] {
     let c = Config::default();
     let [m1, m2, j1z, j2x, j2y, j2z, l1, l2, arm, tilt, g] = c.values().map(f64::from);
     let [q0, q1, w0, w1] = *y;
-    let ((s0, c0), (s1, c1), (sp, cp)) = (q0.sin_cos(), q1.sin_cos(), tilt.sin_cos());
+    let ((s0, c0), (s1, c1), (sp, cp)) = (
+        number::sin_cos(q0),
+        number::sin_cos(q1),
+        number::sin_cos(tilt),
+    );
     // (7): no m2·L1².
     let h = Sym2 {
         a00: j1z + m1 * l1 * l1 + (m2 * l2 * l2 + j2y) * s1 * s1 + j2z * c1 * c1,
@@ -21,7 +27,8 @@ pub fn acceleration(y: &[f64; 4], z: &[f64; 10], sign: f64) -> [f64; 2] {
     };
     // (8): signs and inertias as printed.
     let b = [
-        -(m2 * l2 * l2 - j2y + j2x) * (2.0 * q1).sin() * w0 * w1 - m2 * l2 * arm * s1 * w1 * w1,
+        -(m2 * l2 * l2 - j2y + j2x) * number::sin(2.0 * q1) * w0 * w1
+            - m2 * l2 * arm * s1 * w1 * w1,
         (m2 * l2 * l2 - j2y + j2z) * s1 * c1 * w0 * w0,
     ];
     // (9).
@@ -39,9 +46,9 @@ pub fn acceleration(y: &[f64; 4], z: &[f64; 10], sign: f64) -> [f64; 2] {
 pub fn torque(z: &[f64], w: f64, normal: f64) -> f64 {
     let [mu_d, mu_s, mu_v, vt, fnt] = [z[0], z[1], z[2], z[3], z[4]];
     let r = w / vt;
-    normal * mu_d * (4.0 * r).tanh()
+    normal * mu_d * number::tanh(4.0 * r)
         + normal * (mu_s - mu_d) * r / (0.25 * r * r + 0.75)
-        + mu_v * w * (4.0 * normal / fnt).tanh()
+        + mu_v * w * number::tanh(4.0 * normal / fnt)
 }
 
 /// Angles every millisecond for 35 s from the reference start; cut off where no pendulum turns that fast.
@@ -68,12 +75,12 @@ pub struct Observed {
     pub z: [f64; 10],
     /// Fit of its angles to the states [%]; absent when it was lost on the way.
     pub fit: Option<[f64; 2]>,
-    /// When it was lost [s].
+    /// When it was lost \[s\].
     pub lost: Option<f64>,
 }
 
 /// Equations (16) to (23) with the printed model, λ = 1: γ and k0 as everywhere here, bounds of Table 2.
-pub fn observe(states: &[[f64; 4]], config: &stribeck_core::uas::Config) -> Observed {
+pub fn observe(states: &[[f64; 4]], config: &stribeck_core::observer::uas::Config) -> Observed {
     let bounds = config.bounds;
     let law = |z: &[f64; 10], e: f64| -> [f64; 10] {
         std::array::from_fn(|n| {
@@ -95,7 +102,7 @@ pub fn observe(states: &[[f64; 4]], config: &stribeck_core::uas::Config) -> Obse
             let e = [s[2] - q[2], s[3] - q[3]];
             let norm2 = e[0] * e[0] + e[1] * e[1];
             let root = 0.75f64.sqrt() * k;
-            let gain = (-k).exp() / 3.0 + 2.0 / 3.0 * (0.5 * k).exp() * root.cos();
+            let gain = number::exp(-k) / 3.0 + 2.0 / 3.0 * number::exp(0.5 * k) * number::cos(root);
             let dz = law(&z, norm2.sqrt());
             q = rk4::step(&q, h, |y| {
                 let a = acceleration(y, &z, 1.0);
@@ -118,7 +125,7 @@ pub fn observe(states: &[[f64; 4]], config: &stribeck_core::uas::Config) -> Obse
     let fit = std::array::from_fn(|j| {
         let truth: Vec<f64> = states.iter().map(|s| s[j]).collect();
         let ours: Vec<f64> = angles.iter().map(|q| q[j]).collect();
-        crate::identify::record::fit_percent(&truth, &ours)
+        crate::identify::data::record::fit_percent(&truth, &ours)
     });
     Observed {
         z,

@@ -1,17 +1,16 @@
 //! Tables 3, 4 and 5 of paper 000 as data: printed value, value with the printed formulas, value with the corrected ones.
 
 use serde::Serialize;
-use stribeck_core::plant::furuta;
-use stribeck_core::sim::REFERENCE_START;
-use stribeck_core::uas;
+use stribeck_core::model::plant::PlantConfig;
+use stribeck_core::model::sim::REFERENCE_START;
+use stribeck_core::observer::uas;
 
 use crate::error::Result;
-use crate::identify::model::{Coef, Rig};
-use crate::identify::online::Precision;
+use crate::identify::data::dataset::Dataset;
+use crate::identify::data::record::fit_percent;
+use crate::identify::method::{self, Options};
+use crate::identify::model::parametric::{Coef, Freedom, Rig};
 use crate::identify::outcome::Outcome;
-use crate::identify::record::fit_percent;
-use crate::identify::run::{Choices, Method, run as identify};
-use crate::identify::subject::Subject;
 
 use super::observer::{
     Moment, NAMES, TABLE_3, TABLE_4, TABLE_5, UNITS, affine, reference_record, run_uas, score,
@@ -63,12 +62,10 @@ pub struct Tables {
     pub table_3: Vec<Parameter>,
     pub table_4: Vec<Parameter>,
     pub table_5: Vec<Score>,
-    /// When the motion of the printed model, friction added as in eq. (6), has left all bounds [s].
+    /// When the motion of the printed model, friction added as in eq. (6), has left all bounds \[s\].
     pub printed_model_lost_at: Option<f64>,
-    /// The same of the printed observer on the simulation [s].
+    /// The same of the printed observer on the simulation \[s\].
     pub printed_observer_lost_at: Option<f64>,
-    #[serde(skip)]
-    pub outcomes: Vec<Outcome>,
 }
 
 /// A simulated run and what the corrected observer made of it.
@@ -139,7 +136,6 @@ pub fn compute(
         table_5: scores(runs, &printed[0].0, &outcomes),
         printed_model_lost_at: (driven.len() <= 35_000).then_some(driven.len() as f64 * 1e-3),
         printed_observer_lost_at: printed[0].0.lost,
-        outcomes,
     })
 }
 
@@ -159,29 +155,21 @@ fn value(o: &Outcome, i: usize) -> Option<f64> {
 /// The methods of §IV-C and ours on the counts of the reference run, grey box last.
 fn by_counts(seed: u64, progress: &impl Fn(&'static str)) -> Result<Vec<Outcome>> {
     let record = reference_record(0.0, seed);
-    let rig = Rig::furuta(&furuta::Config::default());
-    let subject = Subject::new(&record, rig, &[], false)?;
-    let terms = vec![
+    // The rig of the simulation is exactly the one that is given.
+    let rig = Rig::of(&PlantConfig::Furuta(Default::default()));
+    let data = Dataset::passive(&record, rig).with(Freedom::none()).whole();
+    let options = Options::terms(&[
         Coef::Coulomb,
         Coef::Viscous,
         Coef::Stribeck,
         Coef::Transition,
-    ];
-    let choices = Choices {
-        terms: Some(terms),
-        precision: Precision::F32,
-    };
-    let methods = [
-        ("uas", Method::Uas),
-        ("singleshoot", Method::Singleshoot),
-        ("ekf", Method::Ekf),
-        ("greybox", Method::Greybox),
-    ];
-    methods
+    ]);
+    ["uas", "singleshoot", "ekf", "greybox"]
         .into_iter()
-        .map(|(name, m)| {
-            progress(name);
-            identify(&subject, m, &choices)
+        .filter_map(method::find)
+        .map(|m| {
+            progress(m.name());
+            method::run(m, &data, &options)
         })
         .collect()
 }

@@ -3,19 +3,19 @@
 //! In: blocks in order. Out: the estimates at the end. Starts where the device's first snapshot is and follows the same
 //! orders; after a gap it starts again at the next snapshot.
 
-use stribeck_core::config::Config;
+use stribeck_core::device::config::Config;
 use stribeck_core::device::{Observers, Setup};
 use stribeck_core::wire::Block;
 
-pub struct Rerun {
+pub struct Overridden {
     setup: Setup,
     observers: Option<Observers>,
     pub ticks: u64,
 }
 
-impl Rerun {
+impl Overridden {
     pub fn new(config: &Config) -> Self {
-        Rerun {
+        Overridden {
             setup: Setup::new(config),
             observers: None,
             ticks: 0,
@@ -33,7 +33,7 @@ impl Rerun {
                 let words = block.snapshot();
                 self.observers = words.and_then(|w| Observers::from_words(self.setup, w));
             }
-            Some(own) => own.obey(block.order, self.setup),
+            Some(own) => own.obey(block, self.setup),
         }
         if let Some(own) = &mut self.observers {
             let Ok(()) = own.follow(block, |_, _| Ok::<_, std::convert::Infallible>(()));

@@ -4,9 +4,9 @@
 //! Each is a friction law per joint for the free run, and a list of estimates with their uncertainty for the table.
 
 use serde::Serialize;
-use stribeck_core::ekf;
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::JOINTS;
+use stribeck_core::JOINTS;
+use stribeck_core::model::friction::Friction;
+use stribeck_core::observer::ekf;
 
 use super::swing::{Swing, joint_name};
 

@@ -1,13 +1,13 @@
 //! The charts of the report. One colour per thing in all of them: black is measured, blue the Kalman filter, vermilion
 //! the UAS, green the off-line result, purple the initial guess.
 
-use stribeck_core::plant::JOINTS;
+use stribeck_core::JOINTS;
 use stribeck_core::wire::block::Params;
 
 use super::candidate::{EKF_SYMBOLS, Kind, UAS_SYMBOLS, Z95};
 use super::swing::{Swing, joint_name};
 use super::{Analysis, Report, joint_of, spectrum};
-use crate::chart::{Chart, Mark, Series};
+use crate::report::chart::{Chart, Mark, Series};
 
 const MEASURED: usize = 6;
 const EKF: usize = 0;
@@ -230,7 +230,7 @@ pub fn free_runs(a: &Analysis) -> Vec<Chart> {
     charts
 }
 
-/// Measured minus free run [mrad] of the sets that are estimates, per joint.
+/// Measured minus free run \[mrad\] of the sets that are estimates, per joint.
 pub fn free_run_errors(a: &Analysis) -> Vec<Chart> {
     let Some(measured) = &a.measured else {
         return Vec::new();
@@ -305,7 +305,7 @@ pub fn portraits(a: &Analysis) -> Vec<Chart> {
         .collect()
 }
 
-/// Residuals of the observers [counts], per joint.
+/// Residuals of the observers \[counts\], per joint.
 pub fn residuals(a: &Analysis) -> Vec<Chart> {
     (0..a.swing.joints())
         .map(|j| {

@@ -11,14 +11,15 @@
 //! `LONGEST_STEP` elsewhere; friction too stiff even for a tick is limited exactly as on the device.
 
 use serde::Serialize;
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{self, AnyPlant, JOINTS, Plant};
-use stribeck_core::rk4;
-use stribeck_core::stiffness::Limit;
+use stribeck_core::JOINTS;
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{self, AnyPlant, Plant};
+use stribeck_core::model::rk4;
+use stribeck_core::model::stiffness::Limit;
 
 use super::swing::{Start, Swing};
 
-/// The validation covers at most this much of a run [s].
+/// The validation covers at most this much of a run \[s\].
 pub const LONGEST: f64 = 600.0;
 /// Longest integration step [s]: a thousandth of a swing.
 const LONGEST_STEP: f64 = 1e-3;
@@ -32,16 +33,16 @@ pub struct FreeRun {
     pub q: Vec<[f64; JOINTS]>,
     /// Per joint [%]; `None` for a joint that did not move.
     pub fit_percent: Vec<Option<f64>>,
-    /// RMS difference per joint [rad].
+    /// RMS difference per joint \[rad\].
     pub rms: Vec<f64>,
 }
 
 /// What is validated against: measured angles from the release on.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// Time of the release after the captured start [s].
+    /// Time of the release after the captured start \[s\].
     pub release: f64,
-    /// Times since the start [s] and angles [rad].
+    /// Times since the start \[s\] and angles \[rad\].
     pub trace: Vec<(f64, [f64; JOINTS])>,
     /// State at the release: angles, velocities.
     state: [f64; 4],
@@ -78,7 +79,7 @@ impl Motion {
         [w[0], w[1], a[0], a[1]]
     }
 
-    /// The state `duration` [s] after `y`.
+    /// The state `duration` \[s\] after `y`.
     pub fn advance(&self, mut y: [f64; 4], duration: f64) -> [f64; 4] {
         let mut left = duration;
         // Half a nanosecond is rounding of times, not a step.

@@ -4,10 +4,10 @@ use serde::Serialize;
 use stribeck_core::wire::{ConfigOrigin, Event, Hello, Status, What};
 
 use super::decimate::Decimated;
-use crate::accounts::Accounts;
-use crate::check::Verdict;
-use crate::describe;
-use crate::ledger::Losses;
+use crate::link::compare::Verdict;
+use crate::link::order::Losses;
+use crate::link::wording;
+use crate::log::closing::Closing;
 use crate::log::damage::Damage;
 use crate::log::summary::Summary;
 
@@ -36,7 +36,7 @@ impl Device {
             build: hello.build.to_string(),
             protocol: hello.protocol,
             numerics: hello.numerics,
-            reset_cause: describe::reset_cause(hello.reset_cause),
+            reset_cause: wording::reset_cause(hello.reset_cause),
             last_fault: hello.last_fault.to_string(),
             config_origin: match hello.config_origin {
                 ConfigOrigin::Default => "defaults of the firmware",
@@ -78,9 +78,9 @@ impl Verification {
     }
 
     /// What the capture wrote into the closing record of its log.
-    pub fn recorded(summary: &Summary) -> Option<Self> {
-        let accounts = Accounts::from_summary(summary)?;
-        let (verdict, not_compared) = (&accounts.verdict, accounts.not_verified.clone());
+    pub fn recorded(closing: &Closing) -> Option<Self> {
+        let summary = Summary::from_closing(closing)?;
+        let (verdict, not_compared) = (&summary.verdict, summary.not_verified.clone());
         Some(Self::new("capture", verdict, not_compared))
     }
 
@@ -94,7 +94,7 @@ impl Verification {
 pub struct Load {
     pub mean_percent: f64,
     pub max_percent: f64,
-    /// Standard deviation of the period [µs].
+    /// Standard deviation of the period \[µs\].
     pub jitter_us: f64,
 }
 
@@ -181,7 +181,7 @@ impl Health {
         if self.events.len() < EVENTS && !noise {
             self.events.push(EventLine {
                 tick: event.tick,
-                text: describe::event(event),
+                text: wording::event(event),
             });
         }
     }

@@ -5,7 +5,7 @@ use super::figures;
 use super::health::{Health, Verification};
 use super::markup::{escape, facts, table};
 use super::page::Page;
-use crate::command::accounts::{self, grouped};
+use crate::log::text::{self, grouped};
 
 /// Places of losses and runs printed; `--json` has all.
 const LINES: usize = 20;
@@ -169,7 +169,7 @@ fn verification(v: &Verification) -> String {
 }
 
 fn losses(page: &mut Page, h: &Health) {
-    let text = accounts::losses(&h.losses);
+    let text = text::losses(&h.losses);
     if !text.is_empty() {
         page.html("<h3>Losses by place</h3>\n<ul>\n");
         for line in text.lines() {

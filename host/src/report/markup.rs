@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::chart::{Chart, Figure};
+use crate::number;
+use crate::report::chart::{Chart, Figure};
 
 /// Text that may stand between tags.
 pub fn escape(text: &str) -> String {
@@ -86,7 +87,7 @@ pub struct Scaled {
 impl Scaled {
     /// For `value` known to ± `sigma`; four significant digits without `sigma`.
     pub fn new(value: f64, sigma: Option<f64>) -> Self {
-        let magnitude = |x: f64| x.abs().log10().floor() as i32;
+        let magnitude = |x: f64| number::log10(x.abs()).floor() as i32;
         let sigma = sigma.filter(|s| *s > 0.0 && s.is_finite());
         let largest = value.abs().max(sigma.unwrap_or(0.0));
         let usable = largest > 0.0 && largest.is_finite();
@@ -122,14 +123,6 @@ impl Scaled {
                 "10<sup>{}</sup>\u{a0}{unit}",
                 e.to_string().replace('-', "−")
             ),
-        }
-    }
-
-    /// Number, power of ten and unit together.
-    pub fn full(&self, x: f64, unit: &str) -> String {
-        match self.exponent {
-            0 => format!("{} {unit}", self.digits(x)),
-            _ => format!("{} × {}", self.digits(x), self.unit(unit)),
         }
     }
 }
@@ -180,9 +173,10 @@ mod tests {
             (s.digits(6.004e-4), s.digits(2.1e-7)),
             ("6.0040".into(), "0.0021".into())
         );
-        assert_eq!(s.full(6.004e-4, "m"), "6.0040 × 10<sup>−4</sup>\u{a0}m");
-        assert_eq!(Scaled::new(0.25, None).full(0.25, "N"), "0.2500 N");
-        assert_eq!(Scaled::new(0.0, None).full(0.0, "N"), "0 N");
+        assert_eq!(s.unit("m"), "10<sup>−4</sup>\u{a0}m");
+        let s = Scaled::new(0.25, None);
+        assert_eq!((s.digits(0.25), s.unit("N")), ("0.2500".into(), "N".into()));
+        assert_eq!(Scaled::new(0.0, None).digits(0.0), "0");
         assert_eq!(Scaled::new(1e-5, Some(3e-3)).digits(-3e-3), "−3.0");
         assert_eq!(percent(Some(99.98123)), "99.9812");
     }

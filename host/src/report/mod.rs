@@ -7,32 +7,34 @@
 //!                                                     ─► residuals, spectra, measured friction torque
 //! ```
 //!
-//! In: a log, whole or not. Out: [`Report`]; times [s], angles [rad], torques [N·m]. A log in which nothing swung still
+//! In: a log, whole or not. Out: [`Report`]; times \[s\], angles \[rad\], torques [N·m]. A log in which nothing swung still
 //! gives its health. It identifies nothing itself: parameter sets come from the device's records and from the caller.
 
 pub mod candidate;
-pub mod collect;
-pub mod decimate;
-pub mod figures;
-pub mod free_run;
-pub mod health;
+pub(crate) mod chart;
+pub(crate) mod collect;
+pub(crate) mod decimate;
+pub(crate) mod figures;
+pub(crate) mod free_run;
+pub(crate) mod health;
 mod health_section;
-pub mod markup;
-pub mod offline;
+pub(crate) mod markup;
+pub(crate) mod offline;
 pub mod page;
-pub mod residual;
+pub(crate) mod residual;
 mod result_section;
-pub mod spectrum;
+pub(crate) mod spectrum;
 pub mod swing;
-pub mod torque;
+pub(crate) mod torque;
 
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::log::runs::Run;
 use candidate::{Candidate, Kind};
-use collect::{Collected, RunLine};
+use collect::Collected;
 use free_run::FreeRun;
 use health::Health;
 use swing::{Start, Swing};
@@ -65,14 +67,14 @@ pub struct Analysis {
     pub seconds: f64,
     pub rested: bool,
     pub start: Option<Start>,
-    /// When the hand let go after the captured start [s]; validation begins here.
+    /// When the hand let go after the captured start \[s\]; validation begins here.
     pub release: f64,
     /// The run is longer than the validation.
     pub shortened: bool,
     pub validated: Vec<Validated>,
     pub residuals: Vec<residual::Residual>,
     pub torque: Vec<torque::Measured>,
-    /// Strongest frequency of each joint [Hz].
+    /// Strongest frequency of each joint \[Hz\].
     pub dominant_hz: Vec<Option<f64>>,
     #[serde(skip)]
     pub spectra: Vec<Vec<(f64, f64)>>,
@@ -87,14 +89,34 @@ pub struct Analysis {
 pub struct Report {
     pub log: PathBuf,
     pub health: Health,
-    pub runs: Vec<RunLine>,
+    pub runs: Vec<Run>,
     /// `None`: nothing swung.
     pub analysis: Option<Analysis>,
     #[serde(skip)]
-    pub config: Option<stribeck_core::config::Config>,
+    pub config: Option<stribeck_core::device::config::Config>,
 }
 
-/// Read the log at `path` and compute its report. `progress` is told the part of the file read [0..1].
+impl Report {
+    /// The page: one HTML file that needs nothing else.
+    pub fn html(&self) -> String {
+        page::html(self)
+    }
+}
+
+/// Read the log at `path` and compute its report. `extra` adds parameter sets to the device's own, `progress` is told the
+/// part of the file read [0..1].
+///
+/// ```
+/// use stribeck::{Config, ReportOptions, Scenario};
+///
+/// let folder = tempfile::tempdir()?;
+/// let log = folder.path().join("run.mcap");
+/// stribeck::simulate(&log, &Config::default(), &Scenario::default(), 3.0)?;
+/// let report = stribeck::report(&log, &ReportOptions::default(), &|_| Vec::new(), |_| {})?;
+/// assert_eq!(report.runs.len(), 1);
+/// assert!(report.html().to_lowercase().starts_with("<!doctype html>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn build(
     path: &Path,
     options: &Options,

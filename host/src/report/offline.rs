@@ -3,17 +3,18 @@
 //! In: a swing with its measured angles. Out: one [`Candidate`], or none where the grey box has nothing to say (a plant it does not know, a record
 //! too short): the report then goes without it.
 
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{JOINTS, PlantConfig};
+use stribeck_core::JOINTS;
+use stribeck_core::model::friction::Friction;
 
 use super::candidate::{Candidate, Estimate, Kind};
 use super::swing::Swing;
-use crate::identify::model::{Coef, Rig};
-use crate::identify::online::Precision;
+use crate::identify::data::dataset::Dataset;
+use crate::identify::data::free_motion::DEFAULT_VT;
+use crate::identify::data::record::Record;
+use crate::identify::method::greybox::Greybox;
+use crate::identify::method::{Options, run};
+use crate::identify::model::parametric::{Coef, Rig};
 use crate::identify::outcome::Outcome;
-use crate::identify::record::Record;
-use crate::identify::run::{Choices, Method, run};
-use crate::identify::subject::Subject;
 
 /// With the Stribeck bump and its velocity: without them the law is too stiff at standstill, and that error lands in μd and μv.
 pub const TERMS: [Coef; 4] = [
@@ -32,9 +33,9 @@ const NAMES: [(&str, &str); 4] = [
 
 /// The grey box's parameters of this run.
 pub fn grey_box(swing: &Swing) -> Vec<Candidate> {
-    let PlantConfig::Furuta(rig) = &swing.config.plant else {
+    if swing.joints() < JOINTS {
         return Vec::new();
-    };
+    }
     let (t, q): (Vec<f64>, Vec<[f64; JOINTS]>) = swing.trace().into_iter().unzip();
     let begin = t.first().copied().unwrap_or(0.0);
     let record = Record {
@@ -44,15 +45,9 @@ pub fn grey_box(swing: &Swing) -> Vec<Candidate> {
         joints: swing.joints(),
         quantum: swing.quantum(),
     };
-    let choices = Choices {
-        terms: Some(TERMS.to_vec()),
-        precision: Precision::F32,
-    };
-    let Ok(subject) = Subject::new(&record, Rig::furuta(rig), &[], true) else {
-        return Vec::new();
-    };
-    match run(&subject, Method::Greybox, &choices) {
-        Ok(outcome) => vec![candidate(&outcome, subject.vt)],
+    let data = Dataset::passive(&record, Rig::of(&swing.config.plant));
+    match run(&Greybox, &data, &Options::terms(&TERMS)) {
+        Ok(outcome) => vec![candidate(&outcome, DEFAULT_VT)],
         Err(_) => Vec::new(),
     }
 }

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use stribeck_core::plant::PlantConfig;
+use stribeck_core::model::plant::PlantConfig;
 
 use super::markup::{escape, figure};
 use super::{Analysis, Report, figures, health_section, result_section};
@@ -35,7 +35,12 @@ impl Page {
         self.body.push_str(html);
     }
 
-    pub fn figure(&mut self, charts: &[crate::chart::Chart], columns: usize, caption: &str) {
+    pub fn figure(
+        &mut self,
+        charts: &[crate::report::chart::Chart],
+        columns: usize,
+        caption: &str,
+    ) {
         if !charts.is_empty() {
             self.figures += 1;
             self.body += &figure(self.figures, charts, columns, caption);
@@ -171,7 +176,7 @@ fn limits(report: &Report) -> String {
                  lever moves the friction values by about as much, and no interval here contains it.",
                 f.tilt.to_degrees()
             ),
-            PlantConfig::Pendulum(_) => "The rig is taken as configured: mass, length and inertia. An error of 1 % in them moves the \
+            _ => "The rig is taken as configured: masses, lengths and inertias. An error of 1 % in them moves the \
                  friction values by about as much, and no interval here contains it."
                 .into(),
         });

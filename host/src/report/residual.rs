@@ -12,13 +12,13 @@ use super::swing::Swing;
 pub struct Residual {
     pub observer: &'static str,
     pub joint: usize,
-    /// [counts]
+    /// \[counts\]
     pub mean: f64,
     pub rms: f64,
     pub largest: f64,
     /// Correlation of neighbouring records: near 0 is noise, near 1 is a systematic error.
     pub correlation: f64,
-    /// (t [s], residual [counts]).
+    /// (t \[s\], residual \[counts\]).
     #[serde(skip)]
     pub points: Vec<(f64, f64)>,
 }

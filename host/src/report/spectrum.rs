@@ -5,6 +5,8 @@
 
 use std::f64::consts::PI;
 
+use crate::number;
+
 /// Samples per second after resampling: twenty times the fastest joint frequency of a bench pendulum.
 const RATE_HZ: f64 = 100.0;
 /// Most samples transformed; longer records are sampled more slowly.
@@ -12,7 +14,7 @@ const MOST: usize = 1 << 16;
 /// Drawn up to this frequency [Hz].
 const SHOWN_HZ: f64 = 10.0;
 
-/// (frequency [Hz], amplitude) of (time [s], value) samples at increasing times; gaps are bridged by straight lines.
+/// (frequency \[Hz\], amplitude) of (time \[s\], value) samples at increasing times; gaps are bridged by straight lines.
 pub fn amplitude(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let (Some(first), Some(last)) = (samples.first(), samples.last()) else {
         return Vec::new();
@@ -24,7 +26,7 @@ pub fn amplitude(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     }
     let dt = span / count as f64;
     let even = resample(samples, first.0, dt, count);
-    let window = |i: usize| 0.5 - 0.5 * (2.0 * PI * i as f64 / count as f64).cos();
+    let window = |i: usize| 0.5 - 0.5 * number::cos(2.0 * PI * i as f64 / count as f64);
     // The mean as the window sees it, so that nothing is left at frequency zero.
     let weighted = even.iter().enumerate().map(|(i, x)| x * window(i));
     let mean = weighted.sum::<f64>() / (0.5 * count as f64);
@@ -39,12 +41,12 @@ pub fn amplitude(samples: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let scale = 4.0 / count as f64;
     let step = 1.0 / (size as f64 * dt);
     (1..size / 2)
-        .map(|k| (k as f64 * step, scale * re[k].hypot(im[k])))
+        .map(|k| (k as f64 * step, scale * number::hypot(re[k], im[k])))
         .take_while(|(f, _)| *f <= SHOWN_HZ)
         .collect()
 }
 
-/// Frequency [Hz] of the highest peak above 0.1 Hz, between the bins by a parabola through its logarithm.
+/// Frequency \[Hz\] of the highest peak above 0.1 Hz, between the bins by a parabola through its logarithm.
 pub fn dominant(spectrum: &[(f64, f64)]) -> Option<f64> {
     let (i, peak) = spectrum
         .iter()
@@ -58,7 +60,7 @@ pub fn dominant(spectrum: &[(f64, f64)]) -> Option<f64> {
     ) else {
         return Some(peak.0);
     };
-    let [a, b, c] = [before.1, peak.1, after.1].map(f64::ln);
+    let [a, b, c] = [before.1, peak.1, after.1].map(number::ln);
     let bend = a - 2.0 * b + c;
     let shift = if bend < 0.0 {
         0.5 * (a - c) / bend
@@ -101,7 +103,7 @@ fn transform(re: &mut [f64], im: &mut [f64]) {
     let mut width = 2;
     while width <= n {
         for k in 0..width / 2 {
-            let (s, c) = (-2.0 * PI * k as f64 / width as f64).sin_cos();
+            let (s, c) = number::sin_cos(-2.0 * PI * k as f64 / width as f64);
             for start in (k..n).step_by(width) {
                 let other = start + width / 2;
                 let (x, y) = (re[other] * c - im[other] * s, re[other] * s + im[other] * c);

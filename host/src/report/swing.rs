@@ -1,22 +1,23 @@
 //! One run of the pendulum, from the moment it was let go until it came to rest, in bounded memory.
 //!
-//! Filled by [`super::collect`] while the log streams by; everything the report draws is computed from it.
+//! Filled by `collect` while the log streams by; everything the report draws is computed from it.
 //! Times are in seconds since the run's start ([`Start`]), angles in radians.
 
 use serde::Serialize;
-use stribeck_core::config::Config;
-use stribeck_core::plant::{AnyPlant, JOINTS};
+use stribeck_core::JOINTS;
+use stribeck_core::device::config::Config;
+use stribeck_core::model::plant::AnyPlant;
 use stribeck_core::wire::Initial;
 use stribeck_core::wire::block::{Params, States};
 
 use super::decimate::Decimated;
-use crate::ledger::Gap;
+use crate::link::order::Gap;
 
 /// Measured angles kept: 52 s of every tick, an hour of every 128th.
 const MEASURED: usize = 1 << 19;
 /// Observer records kept of each sort.
 const RECORDS: usize = 1 << 17;
-/// Gaps remembered; all are counted in the ledger.
+/// Gaps remembered; all are counted in the order.
 const GAPS: usize = 1000;
 
 /// Observer states and what was measured at the same tick.
@@ -120,13 +121,13 @@ impl Swing {
         self.to - self.from
     }
 
-    /// Time of a tick since the start [s].
+    /// Time of a tick since the start \[s\].
     pub fn seconds(&self, tick: u64) -> f64 {
         let begin = self.start.map_or(self.from, |s| s.tick());
         (tick as f64 - begin as f64) / f64::from(self.config.tick_hz.max(1))
     }
 
-    /// Length of the run [s].
+    /// Length of the run \[s\].
     pub fn duration(&self) -> f64 {
         self.seconds(self.to)
     }
@@ -144,12 +145,12 @@ impl Swing {
         self.config.plant.build()
     }
 
-    /// One encoder count [rad].
+    /// One encoder count \[rad or m\].
     pub fn quantum(&self) -> [f64; JOINTS] {
-        self.config.encoders.map(|e| e.quantum())
+        self.config.quantum()
     }
 
-    /// Measured angles over time: (t [s], q [rad]).
+    /// Measured angles over time: (t \[s\], q \[rad\]).
     pub fn trace(&self) -> Vec<(f64, [f64; JOINTS])> {
         let samples = self.measured.samples().iter();
         samples.map(|(tick, q)| (self.seconds(*tick), *q)).collect()

@@ -11,7 +11,8 @@
 //! nothing else, so a curve that misses them is wrong, and a rig that is wrong bends them.
 
 use serde::Serialize;
-use stribeck_core::plant::{JOINTS, Plant};
+use stribeck_core::JOINTS;
+use stribeck_core::model::plant::Plant;
 
 use super::swing::Swing;
 
@@ -42,7 +43,7 @@ pub struct Point {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Measured {
     pub points: Vec<Point>,
-    /// Largest velocity [rad/s] and median normal force [N] during the run.
+    /// Largest velocity [rad/s] and median normal force \[N\] during the run.
     pub fastest: f64,
     pub normal: f64,
 }
@@ -57,7 +58,7 @@ struct Node {
     normal: [f64; JOINTS],
 }
 
-/// Measured friction of every moving joint, from (t [s], q [rad]).
+/// Measured friction of every moving joint, from (t \[s\], q \[rad\]).
 pub fn measure(swing: &Swing, trace: &[(f64, [f64; JOINTS])]) -> Vec<Measured> {
     let plant = swing.plant();
     let nodes: Vec<Option<Node>> = nodes(trace)

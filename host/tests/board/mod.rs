@@ -5,18 +5,18 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
 use nix::unistd::Pid;
-use stribeck::frames::{Content, Frames};
-use stribeck::simulation::Scenario;
-use stribeck::source::Source;
-use stribeck::source::twin::Twin;
-use stribeck_core::config::Config;
+use stribeck::link::frames::{Content, Frames};
+use stribeck::link::scenario::Scenario;
+use stribeck::link::source::Source;
+use stribeck::link::twin::Twin;
+use stribeck_core::device::config::Config;
 use stribeck_core::wire::Frame;
 
 /// Both ends of a pseudo-terminal; the slave end is kept open so that the master survives readers that come and go.
@@ -97,11 +97,19 @@ pub fn twin(seed: u64) -> Twin {
     Twin::new(&Config::default(), &scenario, None, true)
 }
 
+/// Nothing in these tests takes so long, on any machine: a test that hangs fails instead.
+const DEADLINE: Duration = Duration::from_secs(120);
+
 /// Let the twin live on the terminal until `done`; returns the tick after the last one sent.
 pub fn serve(terminal: &mut Terminal, twin: &mut Twin, mut done: impl FnMut() -> bool) -> u64 {
     let mut frames = Frames::default();
     let mut end_tick = 0;
+    let begun = Instant::now();
     while !done() {
+        assert!(
+            begun.elapsed() < DEADLINE,
+            "what was waited for did not happen within {DEADLINE:?}"
+        );
         let commands = terminal.read();
         if !commands.is_empty() {
             twin.write(&commands).unwrap();

@@ -1,19 +1,24 @@
 //! `stribeck doctor`: why is my board not found? Measures, then says what to do.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
+mod listen;
 
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context;
 use serde_json::{Value, json};
-use stribeck_core::wire::{self, Ask, Frame, Hello};
+use stribeck_core::wire::{self, Ask, ClockSource, Frame, Hello};
 
-use crate::ask;
-use crate::describe;
-use crate::exit::Exit;
-use crate::frames::{Content, Frames};
-use crate::session::refusal;
-use crate::source::port::Port;
-use crate::source::usb::{self, Match, PRODUCT, PRODUCT_NAME, VENDOR};
-use crate::source::{Arrival, Source};
+use crate::cli::exit::Exit;
+use crate::link::command;
+use crate::link::frames::{Content, Frames};
+use crate::link::port::Port;
+use crate::link::readings::Readings;
+use crate::link::session::refusal;
+use crate::link::source::{Arrival, Source};
+use crate::link::usb::{self, Match, PRODUCT, PRODUCT_NAME, VENDOR};
+use crate::link::wording;
 
 /// Find out why a board is not found or not understood
 #[derive(Debug, clap::Args)]
@@ -31,9 +36,15 @@ Example:
   ok    versions: protocol 1, numerics 1
   ok    configuration: valid, Default
   ok    last reset: power on
+  ok    stream: 199 blocks in 2 s, 0 missing, 0 damaged frames
+  ok    tick rate: 10000 Hz +0.0 % by this computer's clock
+  ok    processor: 0 overruns, 0 ticks missed, 0 blocks discarded since its reset
+  ok    encoder 0: no fault since the board's reset
+  ok    encoder 1: no fault since the board's reset
 
-Checks in order: ports, USB identity, permission, driver, answer of the firmware, versions, health. The exit code
-is 0 when a board answers and its versions match.")]
+Checks in order: ports, USB identity, permission, driver, answer of the firmware, versions, configuration, last reset;
+then it listens for two seconds: loss, tick rate, overruns, encoder faults (a jump, a stuck or a reversed channel).
+The exit code is 0 when all of it is well.")]
 pub struct Args {
     /// Examine this port instead of searching
     #[arg(long, value_name = "PORT")]
@@ -41,6 +52,17 @@ pub struct Args {
     /// Print the findings as JSON
     #[arg(long)]
     json: bool,
+    /// Write what the board says about itself as JSON, to send or to keep (docs/first-power-on.md)
+    #[arg(long, value_name = "FILE")]
+    bench_report: Option<PathBuf>,
+    /// Seconds to listen for the bench report
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 15,
+        requires = "bench_report"
+    )]
+    listen: u16,
 }
 
 /// One measured fact.
@@ -50,6 +72,12 @@ struct Finding {
     found: String,
     /// What to do about it.
     advice: Option<String>,
+}
+
+impl Finding {
+    fn json(&self) -> Value {
+        json!({ "what": self.what, "ok": self.ok, "found": self.found, "advice": self.advice })
+    }
 }
 
 #[derive(Default)]
@@ -87,16 +115,16 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         ),
     );
     let path = args.port.or_else(|| search(&mut findings));
-    if let Some(path) = path {
-        examine(&path, &mut findings);
+    if let Some(path) = path
+        && let Some(port) = examine(&path, &mut findings)
+        && let Some(file) = &args.bench_report
+    {
+        let time = Duration::from_secs(args.listen.into());
+        report(port, time, file, &mut findings)?;
     }
     let healthy = findings.0.iter().all(|f| f.ok);
     if args.json {
-        let list: Vec<Value> = findings
-            .0
-            .iter()
-            .map(|f| json!({ "what": f.what, "ok": f.ok, "found": f.found, "advice": f.advice }))
-            .collect();
+        let list: Vec<Value> = findings.0.iter().map(Finding::json).collect();
         println!("{}", json!({ "healthy": healthy, "findings": list }));
     } else {
         for f in &findings.0 {
@@ -154,7 +182,7 @@ fn search(findings: &mut Findings) -> Option<String> {
             findings.fail(
                 "board",
                 format!("{} has the board's numbers but another name", names[0]),
-                "flash the stribeck firmware (`cargo flash`), or name the port: stribeck doctor --port …",
+                "flash the stribeck firmware (`cargo fw-flash`), or name the port: stribeck doctor --port …",
             );
             Some(ports[0].path.clone())
         }
@@ -192,7 +220,7 @@ fn kernel(findings: &mut Findings) {
 }
 
 /// Permission, answer, versions, health.
-fn examine(path: &str, findings: &mut Findings) {
+fn examine(path: &str, findings: &mut Findings) -> Option<Port> {
     let mut port = match Port::path(Path::new(path)) {
         Ok(port) => port,
         Err(e) => {
@@ -201,22 +229,66 @@ fn examine(path: &str, findings: &mut Findings) {
                 advice += &format!(" ({path}: {owner})");
             }
             findings.fail("port opens", e.to_string(), advice);
-            return;
+            return None;
         }
     };
     findings.ok("port opens", path);
     let (hello, heard) = greet(&mut port);
     match hello {
-        Some(hello) => judge(&hello, findings),
+        Some(hello) => {
+            judge(&hello, findings);
+            if let Err(e) = listen::examine(&mut port, findings) {
+                findings.fail("stream", e.to_string(), e.help().unwrap_or_default());
+            }
+            return Some(port);
+        }
         None => findings.fail(
             "firmware answers",
             format!("no Hello within 3 s, {heard} bytes heard"),
             match heard {
-                0 => "press reset; if it stays silent flash the firmware (`cargo flash`); is another program reading the port (ModemManager)?",
+                0 => "press reset; if it stays silent flash the firmware (`cargo fw-flash`); is another program reading the port (ModemManager)?",
                 _ => "something else is talking on this port: choose another with --port, or flash the stribeck firmware",
             },
         ),
     }
+    None
+}
+
+/// Everything the board says in this time, with what was found so far, as one new file.
+fn report(
+    mut port: Port,
+    time: Duration,
+    file: &Path,
+    findings: &mut Findings,
+) -> anyhow::Result<()> {
+    let out = File::create_new(file).with_context(|| {
+        format!(
+            "{}: cannot be created; a file that exists is not overwritten",
+            file.display()
+        )
+    })?;
+    eprintln!("listening for {} s", time.as_secs());
+    let readings = Readings::take(&mut port, time)?;
+    let whole = json!({
+        "stribeck": env!("CARGO_PKG_VERSION"),
+        "host": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        "unix_time": SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs()),
+        "port": port.name(),
+        "findings": findings.0.iter().map(Finding::json).collect::<Vec<_>>(),
+        "readings": readings,
+    });
+    serde_json::to_writer_pretty(out, &whole)?;
+    findings.ok(
+        "bench report",
+        format!(
+            "{}: {} blocks, {} missing, rate {} ppm",
+            file.display(),
+            readings.blocks,
+            readings.blocks_missing,
+            readings.rate_ppm.map_or("?".into(), |r| format!("{r:+.0}"))
+        ),
+    );
+    Ok(())
 }
 
 /// Mode and group of a port.
@@ -246,7 +318,7 @@ fn greet(port: &mut Port) -> (Option<Hello>, usize) {
     while begun.elapsed() < Duration::from_secs(3) {
         if asked.is_none_or(|at| at.elapsed() > Duration::from_millis(300)) {
             asked = Some(Instant::now());
-            if port.write(&ask::frame(1, Ask::Hello)).is_err() {
+            if port.write(&command::frame(1, Ask::Hello)).is_err() {
                 break;
             }
         }
@@ -275,10 +347,10 @@ fn judge(hello: &Hello, findings: &mut Findings) {
         "firmware answers",
         format!(
             "{} on {}, up {:.1} s, {}",
-            hello.build,
-            hello.board,
+            wording::printable(&hello.build),
+            wording::printable(&hello.board),
             hello.uptime_ticks as f64 / f64::from(hello.tick_hz.max(1)),
-            describe::phase(hello.phase)
+            wording::phase(hello.phase)
         ),
     );
     match refusal(hello) {
@@ -289,7 +361,7 @@ fn judge(hello: &Hello, findings: &mut Findings) {
         Some(why) => findings.fail(
             "versions",
             why,
-            "flash the firmware of this version (`cargo flash`)",
+            "flash the firmware of this version (`cargo fw-flash`)",
         ),
     }
     if hello.schema != wire::SCHEMA_HASH {
@@ -313,13 +385,22 @@ fn judge(hello: &Hello, findings: &mut Findings) {
             "flash the firmware of this version",
         ),
     }
-    let cause = describe::reset_cause(hello.reset_cause);
+    match hello.clock {
+        ClockSource::Crystal => findings.ok("clock", "crystal"),
+        ClockSource::Unknown => {}
+        ClockSource::Internal => findings.fail(
+            "clock",
+            "internal oscillator: every rate, and so every friction, is off by up to 1 %",
+            "power the board through CN1, so that the ST-LINK gives it the crystal's clock",
+        ),
+    }
+    let cause = wording::reset_cause(hello.reset_cause);
     if hello.last_fault.is_empty() {
         findings.ok("last reset", cause);
     } else {
         findings.fail(
             "last reset",
-            format!("{cause}: {}", hello.last_fault),
+            format!("{cause}: {}", wording::printable(&hello.last_fault)),
             "report this text; it is gone after the next power cycle",
         );
     }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::chart::{Chart, Figure, Mark, Series};
+use crate::identify::data::record::Record;
 use crate::identify::outcome::Outcome;
-use crate::identify::record::Record;
+use crate::report::chart::{Chart, Figure, Mark, Series};
 
 /// Measurement and free runs above, residuals below, per joint.
 pub fn plot(record: &Record, outcomes: &[Outcome], path: &Path) -> anyhow::Result<()> {
@@ -42,5 +42,6 @@ pub fn plot(record: &Record, outcomes: &[Outcome], path: &Path) -> anyhow::Resul
         charts.push(angle);
         charts.push(residual);
     }
-    Figure::stacked(&charts).write(path)
+    Figure::stacked(&charts).write(path)?;
+    Ok(())
 }

@@ -1,24 +1,22 @@
 //! `stribeck identify`: friction from a log or from anybody's data.
 
 mod figure;
+mod load;
 mod table;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde_json::json;
-use stribeck_core::plant::PlantConfig;
 
+use crate::cli::exit::Exit;
 use crate::error::Error;
-use crate::exit::Exit;
-use crate::identify::import::{self, Reference, Table, Unit};
-use crate::identify::model::{Param, Rig};
-use crate::identify::online::Precision;
+use crate::file;
+use crate::identify::data::dataset::Dataset;
+use crate::identify::data::import::{Reference, TimeUnit, Unit};
+use crate::identify::method::{self, METHODS, Method, Options, Precision, compare};
+use crate::identify::model::terms;
 use crate::identify::outcome::Outcome;
-use crate::identify::record::Record;
-use crate::identify::run::{Choices, Method, run as identify};
-use crate::identify::subject::Subject;
-use crate::identify::{stage, terms};
 
 /// What moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -31,16 +29,6 @@ enum Plant {
     Stage,
 }
 
-/// A rig parameter to estimate beside the friction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Refine {
-    Tilt,
-    ArmInertia,
-    LinkInertia,
-    LinkCentre,
-    Offset,
-}
-
 /// Estimate friction from logs or tables of angles, by one method or all of them
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -48,11 +36,17 @@ Examples:
   stribeck identify run.mcap --method all
   stribeck identify decay.csv --time 1 --angle 2 --unit deg
   stribeck identify swing.txt --rate 1000 --unit deg --method energy
+  stribeck identify arm.csv --angle theta0,theta1 --rig rig.toml
   EMPS benchmark (1 kHz): M 95.1 kg, Fv 203.5 N·s/m, Fc 20.4 N, offset −3.16 N
   stribeck identify DATA_EMPS.csv --plant stage --time t_s --angle qm_m --force vir_V --force-gain 35.15
+  Friction of a cart and its first state from voltage and position (paper 003, figure 5)
+  stribeck identify cart.csv --graph cart --input u=u_V --output x=x_m --estimate r_c,x0:m_c,x0:x --set r_c=0
 
 Angles are brought to 0 = hanging; the motion is cut to where it is free, and to the longest stretch without a gap.
 With several files and --plot the number of the file is added to the picture's name.
+
+The verdict comes first. Not explained or not converged: no interval is called identifiable and the exit code is 5.
+Of two joints the rig is estimated as well (zeros, tilt, inertias, arm length, arm gravity), within its tolerances; --exact takes it as configured.
 
 Intervals are 95 %. `fit` is that of a free run from the estimated first state over the whole free motion,
 100·(1 − Σ(x̂−x)²/Σ(x−x̄)²). Normalised time is eq. (54) of paper 000: seconds per sample.")]
@@ -60,8 +54,9 @@ pub struct Args {
     /// Logs (.mcap) or tables (.csv, .txt, .parquet)
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    #[arg(long, value_enum, default_value = "greybox")]
-    method: Method,
+    /// greybox, energy, logdec, ekf, uas, singleshoot, stage, bond, or all that suit
+    #[arg(long, default_value = "greybox", value_parser = method_names())]
+    method: String,
     /// Friction terms of the grey box: auto, or a list of coulomb, viscous, quadratic, stribeck, asymmetry
     #[arg(long, default_value = "auto")]
     terms: String,
@@ -77,17 +72,25 @@ pub struct Args {
     /// Inertia of a pendulum about its pivot [kg·m²]: friction is then printed as torque
     #[arg(long)]
     inertia: Option<f64>,
-    /// Rig parameters to estimate as well
-    #[arg(long, value_enum, value_delimiter = ',')]
-    refine: Vec<Refine>,
-    /// Column of the time [s]: name or number
+    /// Rig parameters of which nothing is known: tilt, arm, link, length, gravity, zero
+    #[arg(long, value_delimiter = ',')]
+    refine: Vec<String>,
+    /// The rig is exactly as configured: estimate friction only
+    #[arg(long, conflicts_with = "refine")]
+    exact: bool,
+    /// Column of the time: name or number
     #[arg(long)]
     time: Option<String>,
+    /// Unit of the time column (default: found, and said)
+    #[arg(long, value_enum)]
+    time_unit: Option<TimeUnit>,
     /// Column(s) of the angle, or of the stage's position: names or numbers
     #[arg(long, value_delimiter = ',')]
     angle: Vec<String>,
+    /// Unit of the angle columns
     #[arg(long, value_enum, default_value = "rad")]
     unit: Unit,
+    /// Size of a count
     #[arg(long)]
     counts_per_rev: Option<f64>,
     /// Sampling rate [Hz] of a table without times
@@ -96,9 +99,13 @@ pub struct Args {
     /// Lines to skip at the top (default: found)
     #[arg(long)]
     header: Option<usize>,
-    /// Reading at the reference position, in the column's unit
-    #[arg(long, default_value_t = 0.0, allow_negative_numbers = true)]
-    offset: f64,
+    /// Reading at the reference position, in the column's unit; one for all joints or one each
+    #[arg(long, value_delimiter = ',', allow_negative_numbers = true)]
+    offset: Vec<f64>,
+    /// Joints (0, 1) whose angle runs the other way
+    #[arg(long, value_delimiter = ',')]
+    invert: Vec<usize>,
+    /// Where the angle is zero
     #[arg(long, value_enum, default_value = "auto")]
     reference: Reference,
     /// Use the whole record, also held starts and rest
@@ -107,6 +114,27 @@ pub struct Args {
     /// Arithmetic of ekf and uas
     #[arg(long, value_enum, default_value = "f32")]
     precision: Precision,
+    /// Bond graph (TOML or the name of an example) whose inputs and outputs were measured: method bond
+    #[arg(long, requires = "estimate", conflicts_with_all = ["plant", "rig"])]
+    graph: Option<String>,
+    /// Graph: column of an input, held from sample to sample
+    #[arg(long, value_name = "INPUT=COLUMN", requires = "graph")]
+    input: Vec<String>,
+    /// Graph: an input that does not change
+    #[arg(long, value_name = "INPUT=VALUE", requires = "graph")]
+    constant: Vec<String>,
+    /// Graph: column of a sensor or of a store's content
+    #[arg(long, value_name = "OUTPUT=COLUMN", requires = "graph")]
+    output: Vec<String>,
+    /// Graph: unknown parameters, and initial states as x0:STATE
+    #[arg(long, value_delimiter = ',', requires = "graph")]
+    estimate: Vec<String>,
+    /// Graph: value of a parameter, or where its search starts
+    #[arg(long, value_name = "PARAMETER=VALUE", requires = "graph")]
+    set: Vec<String>,
+    /// Graph: initial state, or where its search starts
+    #[arg(long, value_name = "STATE=VALUE", requires = "graph")]
+    initial: Vec<String>,
     /// Stage: column of the force
     #[arg(long)]
     force: Option<String>,
@@ -119,75 +147,126 @@ pub struct Args {
     /// Draw measurement, free runs and residuals (.svg or .png)
     #[arg(long)]
     plot: Option<PathBuf>,
+    /// Overwrite the picture if it exists
+    #[arg(long)]
+    overwrite: bool,
+    /// Machine-readable result on standard output
     #[arg(long)]
     json: bool,
 }
 
+fn method_names() -> clap::builder::PossibleValuesParser {
+    let names = METHODS.iter().map(|m| m.name());
+    clap::builder::PossibleValuesParser::new(names.chain(["all"]))
+}
+
+/// What was found in one file.
+struct Found {
+    name: String,
+    outcomes: Vec<Outcome>,
+    conflicts: Vec<compare::Conflict>,
+}
+
 pub fn run(args: Args) -> anyhow::Result<Exit> {
-    let mut results = Vec::new();
-    for (number, file) in args.files.iter().enumerate() {
-        if args.plant == Some(Plant::Stage) {
-            results.push(run_stage(&args, file)?);
-            continue;
-        }
-        let (record, rig) = load(&args, file)?;
-        let refine = refined(&args, &rig);
-        let subject = Subject::new(&record, rig, &refine, !args.no_trim)
-            .with_context(|| format!("{} cannot be identified", file.display()))?;
-        let terms = match args.terms.as_str() {
+    let options = Options {
+        terms: match args.terms.as_str() {
             "auto" => None,
-            list => Some(terms::parse(list).ok_or_else(|| {
-                Error::invalid(
-                    format!("unknown friction terms {list:?}"),
-                    "auto, or some of coulomb, viscous, quadratic, stribeck, asymmetry",
-                )
-            })?),
-        };
-        let choices = Choices {
-            terms,
-            precision: args.precision,
-        };
-        let methods = args.method.expand(&rig);
-        let bar = indicatif::ProgressBar::new(methods.len() as u64).with_message("identifying");
-        let mut outcomes = Vec::new();
-        for method in methods {
-            match identify(&subject, method, &choices) {
-                Ok(o) => outcomes.push(o),
-                Err(e) if args.method == Method::All => eprintln!("note: {method:?}: {e}"),
-                Err(e) => return Err(e.into()),
-            }
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
+            list => Some(terms::parse(list).ok_or_else(|| unknown_terms(list))?),
+        },
+        precision: args.precision,
+        asymmetric: args.asymmetric,
+    };
+    for (number, file) in args.files.iter().enumerate() {
         if let Some(path) = &args.plot {
-            let path = &numbered(path, number, args.files.len());
-            figure::plot(&subject.record, &outcomes, path)?;
+            let path = numbered(path, number, args.files.len());
+            may_draw(&path, args.overwrite, file)?;
         }
-        results.push((record.name.clone(), outcomes));
+    }
+    let mut results = Vec::new();
+    let mut whole = true;
+    for (number, file) in args.files.iter().enumerate() {
+        let (data, missing) = load::dataset(&args, file)?;
+        for damage in &missing {
+            eprintln!("{}: {damage}", file.display());
+        }
+        whole &= missing.is_empty();
+        let outcomes = identify(&args, &data, &options)
+            .with_context(|| format!("{} cannot be identified", file.display()))?;
+        if let (Some(path), Ok(motion)) = (&args.plot, data.motion()) {
+            let path = &numbered(path, number, args.files.len());
+            figure::plot(&motion.record, &outcomes, path)?;
+        }
+        results.push(Found {
+            name: data.name.clone(),
+            conflicts: compare::conflicts(&outcomes),
+            outcomes,
+        });
     }
     if args.json {
         let all: Vec<_> = results
             .iter()
-            .map(
-                |(n, o)| json!({"record": n, "results": o.iter().map(table::as_json).collect::<Vec<_>>()}),
-            )
+            .map(|f| {
+                json!({
+                    "record": f.name,
+                    "results": f.outcomes.iter().map(table::as_json).collect::<Vec<_>>(),
+                    "conflicts": f.conflicts,
+                })
+            })
             .collect();
         println!("{}", serde_json::to_string_pretty(&all)?);
     } else {
-        for (name, outcomes) in &results {
-            println!("{name}");
-            for o in outcomes {
+        for f in &results {
+            println!("{}", f.name);
+            for o in &f.outcomes {
                 print!("{}", table::text(o));
             }
-            if outcomes.len() > 1 {
-                print!("{}", table::summary(outcomes));
+            if f.outcomes.len() > 1 {
+                print!("{}", table::summary(&f.outcomes, &f.conflicts));
             }
         }
     }
-    let any = results
+    // The first method is the one that was asked for, or the best there is.
+    let all = results
         .iter()
-        .any(|(_, o)| o.iter().any(|o| o.estimates.iter().any(|e| e.identifiable)));
-    Ok(if any { Exit::Success } else { Exit::Nothing })
+        .all(|f| f.outcomes.first().is_some_and(Outcome::identified));
+    Ok(match (whole, all) {
+        (false, _) => Exit::Loss,
+        (true, false) => Exit::Nothing,
+        (true, true) => Exit::Success,
+    })
+}
+
+pub fn unknown_terms(list: &str) -> Error {
+    Error::invalid(
+        format!("unknown friction terms {list:?}"),
+        "auto, or some of coulomb, viscous, quadratic, stribeck, asymmetry",
+    )
+}
+
+/// The method asked for, or all that suit; of all, those that fail are said on standard error.
+fn identify(args: &Args, data: &Dataset, options: &Options) -> anyhow::Result<Vec<Outcome>> {
+    let every = args.method == "all";
+    let methods: Vec<&dyn Method> = if every {
+        method::suitable(data)
+    } else if args.plant == Some(Plant::Stage) {
+        vec![&method::stage::Stage]
+    } else if args.graph.is_some() {
+        vec![&method::bond::Bond]
+    } else {
+        method::find(&args.method).into_iter().collect()
+    };
+    let bar = indicatif::ProgressBar::new(methods.len() as u64).with_message("identifying");
+    let mut outcomes = Vec::new();
+    for m in methods {
+        match method::run(m, data, options) {
+            Ok(o) => outcomes.push(o),
+            Err(e) if every => eprintln!("note: {}: {e}", m.name()),
+            Err(e) => return Err(e.into()),
+        }
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(outcomes)
 }
 
 /// One picture per file: `out.svg`, or `out-1.svg`, `out-2.svg` … for several.
@@ -203,118 +282,13 @@ fn numbered(path: &Path, number: usize, files: usize) -> PathBuf {
     }
 }
 
-fn load(args: &Args, file: &Path) -> anyhow::Result<(Record, Rig)> {
-    let configured = args.rig.as_deref().map(crate::config::load).transpose()?;
-    if file.extension().is_some_and(|e| e == "mcap") {
-        let logged = import::read_log(file)?;
-        let plant = configured.map_or(logged.config.plant, |c| c.plant);
-        return Ok((logged.record, rig_of(&plant)));
-    }
-    let options = import::Options {
-        time: args.time.clone(),
-        angle: args.angle.clone(),
-        unit: args.unit,
-        counts_per_rev: args.counts_per_rev,
-        rate: args.rate,
-        header: args.header,
-        offset: args.offset,
-        reference: args.reference,
-    };
-    let record = import::read(file, &options)?;
-    let furuta = args
-        .plant
-        .map_or(record.joints == 2, |p| p == Plant::Furuta);
-    let rig = match (furuta, configured) {
-        (true, c) => rig_of(&c.unwrap_or_default().plant),
-        (false, Some(c)) if args.omega0_squared.is_none() => rig_of(&c.plant),
-        (false, _) => Rig::Pendulum {
-            omega0_sq: args.omega0_squared.unwrap_or(1.0),
-            inertia: args.inertia,
-        },
-    };
-    if rig.joints() > record.joints {
-        return Err(Error::invalid(
-            "a Furuta pendulum needs two angle columns",
-            "give --angle ARM,PENDULUM, or --plant pendulum",
-        )
-        .into());
-    }
-    Ok((record, rig))
-}
-
-fn rig_of(plant: &PlantConfig) -> Rig {
-    match plant {
-        PlantConfig::Furuta(c) => Rig::furuta(c),
-        PlantConfig::Pendulum(c) => Rig::Pendulum {
-            omega0_sq: f64::from(c.mass * c.gravity * c.length * c.tilt.cos() / c.inertia),
-            inertia: Some(f64::from(c.inertia)),
-        },
-    }
-}
-
-fn refined(args: &Args, rig: &Rig) -> Vec<Param> {
-    let mut out: Vec<Param> = args
-        .refine
-        .iter()
-        .flat_map(|r| match r {
-            Refine::Tilt => vec![Param::Tilt],
-            Refine::ArmInertia => vec![Param::ArmInertia],
-            Refine::LinkInertia => vec![Param::LinkInertia],
-            Refine::LinkCentre => vec![Param::LinkCentre],
-            Refine::Offset => (0..rig.joints()).map(Param::Offset).collect(),
-        })
-        .collect();
-    if rig.joints() == 1 {
-        // The zero of somebody's encoder is rarely the hanging position.
-        out = vec![Param::Offset(0)];
-        if args.omega0_squared.is_none() && args.rig.is_none() {
-            out.insert(0, Param::Omega0Squared);
-        }
-    }
-    out
-}
-
-fn run_stage(args: &Args, file: &Path) -> anyhow::Result<(String, Vec<Outcome>)> {
-    let began = std::time::Instant::now();
-    let table = Table::read(file, args.header)?;
-    let key = |k: &Option<String>, what: &str| {
-        k.clone().ok_or_else(|| {
-            Error::invalid(
-                format!("a stage needs a column of {what}"),
-                format!("give --{what} COLUMN"),
-            )
-        })
-    };
-    let position = table.column(file, &key(&args.angle.first().cloned(), "angle")?)?;
-    let force: Vec<f64> = table
-        .column(file, &key(&args.force, "force")?)?
-        .iter()
-        .map(|f| f * args.force_gain)
-        .collect();
-    let dt = match (args.rate, &args.time) {
-        (Some(rate), _) => 1.0 / rate,
-        (None, time) => {
-            let t = table.column(file, time.as_deref().unwrap_or("1"))?;
-            (t[t.len() - 1] - t[0]) / (t.len() - 1) as f64
-        }
-    };
-    let options = stage::Options {
-        asymmetric: args.asymmetric,
-        ..stage::Options::default()
-    };
-    let found = stage::identify(dt, position, &force, &options)?;
-    let seconds = began.elapsed().as_secs_f64();
-    let outcome = Outcome {
-        method: "stage",
-        estimates: found.estimates,
-        fit: vec![found.fit],
-        rms: vec![found.rms],
-        rms_counts: vec![None],
-        seconds,
-        normalised: seconds / position.len() as f64,
-        notes: vec!["fit and RMS [N] are those of the force".into()],
-        choice: Vec::new(),
-        path: Vec::new(),
-    };
-    Ok((file.display().to_string(), vec![outcome]))
+/// `--force` names a channel here, so the way out has another name than elsewhere.
+fn may_draw(path: &Path, overwrite: bool, input: &Path) -> Result<(), Error> {
+    file::may_write(path, overwrite, &[input]).map_err(|e| match e {
+        Error::Exists(path) => Error::invalid(
+            format!("{} exists", path.display()),
+            "choose another name with --plot, or overwrite it with --overwrite",
+        ),
+        other => other,
+    })
 }

@@ -2,11 +2,12 @@
 
 use serde_json::json;
 
+use crate::identify::method::compare::Conflict;
 use crate::identify::outcome::{Estimate, Outcome};
 
 /// One method's table.
 pub fn text(o: &Outcome) -> String {
-    let mut s = format!("\n{}\n", o.method);
+    let mut s = format!("\n{}: {}\n", o.method, o.verdict.line());
     for line in &o.choice {
         s += &format!("  {line}\n");
     }
@@ -32,7 +33,11 @@ pub fn text(o: &Outcome) -> String {
                     .map(|r| format!("{r:.3e}"))
                     .collect::<Vec<_>>()
                     .join(" / "),
-                if o.method == "stage" { "N" } else { "rad" }
+                match o.method {
+                    "stage" => "N",
+                    "bond" => "in the outputs' units",
+                    _ => "rad",
+                }
             )
         }
     }
@@ -47,14 +52,15 @@ pub fn text(o: &Outcome) -> String {
 }
 
 fn row(e: &Estimate) -> String {
-    let (se, interval) = match (e.stderr, e.interval()) {
-        (Some(s), Some([lo, hi])) if s < 1e100 => {
-            (format!("{s:.2e}"), format!("{lo:>11.4e} … {hi:<11.4e}"))
-        }
+    let (se, interval) = match (e.stderr, e.interval) {
+        (Some(s), Some([lo, hi])) => (format!("{s:.2e}"), format!("{lo:>11.4e} … {hi:<11.4e}")),
         _ => ("–".into(), "–".into()),
     };
     let verdict = match (e.identifiable, e.why.as_str()) {
-        (true, _) => "yes".to_string(),
+        (true, _) => match (e.record_stderr, e.stderr) {
+            (Some(r), Some(t)) if r < 0.95 * t => format!("yes; the record alone: ±{r:.1e}"),
+            _ => "yes".to_string(),
+        },
         (false, why) => format!("no: {why}"),
     };
     let line = format!(
@@ -65,7 +71,7 @@ fn row(e: &Estimate) -> String {
 }
 
 /// All methods side by side.
-pub fn summary(outcomes: &[Outcome]) -> String {
+pub fn summary(outcomes: &[Outcome], conflicts: &[Conflict]) -> String {
     let mut s = String::from("\n  method       fit [%]                time [s]   normalised [s]\n");
     for o in outcomes {
         let fit: Vec<String> = o.fit.iter().map(|f| format!("{f:.4}")).collect();
@@ -77,20 +83,32 @@ pub fn summary(outcomes: &[Outcome]) -> String {
             o.normalised
         );
     }
+    for c in conflicts {
+        s += &format!("  ALARM {}\n", c.line());
+    }
     s
 }
 
 pub fn as_json(o: &Outcome) -> serde_json::Value {
+    let finite = |x: f64| x.is_finite().then_some(x);
+    let covariance = o.covariance.as_ref().map(|c| {
+        c.row_iter()
+            .map(|r| r.iter().map(|x| finite(*x)).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    });
     json!({
         "method": o.method,
+        "verdict": o.verdict,
+        "verdict_text": o.verdict.line(),
         "estimates": o.estimates.iter().map(|e| {
-            let finite = |x: f64| x.is_finite().then_some(x);
             json!({
-                "name": e.name, "value": e.value, "stderr": e.stderr.and_then(finite),
-                "interval95": e.interval().filter(|i| i.iter().all(|x| x.is_finite())),
+                "name": e.name, "id": e.id, "value": e.value, "stderr": e.stderr, "record_stderr": e.record_stderr,
+                "interval95": e.interval.filter(|i| i.iter().all(|x| x.is_finite())),
                 "unit": e.unit, "identifiable": e.identifiable, "why": e.why,
             })
         }).collect::<Vec<_>>(),
+        "covariance": covariance,
+        "chi2_reduced": o.residuals.as_ref().and_then(|r| finite(r.chi2)),
         "fit_percent": o.fit,
         "residual_rms": o.rms,
         "residual_rms_counts": o.rms_counts,

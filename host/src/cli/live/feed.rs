@@ -1,20 +1,20 @@
 //! What the live view remembers: the last minutes of each curve, the latest of everything else.
 //!
-//! In: [`Happening`]s of a session. Out: fields the screen reads. Memory is bounded: a curve keeps at most
+//! In: [`SessionEvent`]s of a session. Out: fields the screen reads. Memory is bounded: a curve keeps at most
 //! [`HISTORY_S`] seconds at [`SAMPLES_HZ`], whatever the stream's rate, so an hour costs what a minute does.
 
 use std::collections::VecDeque;
 
-use stribeck_core::plant::JOINTS;
-use stribeck_core::run::Phase;
+use stribeck_core::JOINTS;
+use stribeck_core::device::run::Phase;
 use stribeck_core::wire::block::{Params, Record};
 use stribeck_core::wire::{Block, Event, Hello, Status, What};
 
-use crate::angles::Angles;
-use crate::check::Check;
-use crate::session::Happening;
+use crate::link::compare::Check;
+use crate::link::session::SessionEvent;
+use crate::log::angles::Angles;
 
-/// Longest time a curve shows [s].
+/// Longest time a curve shows \[s\].
 pub const HISTORY_S: f64 = 120.0;
 /// Points kept per second of a curve.
 pub const SAMPLES_HZ: f64 = 100.0;
@@ -64,7 +64,7 @@ impl Curve {
 /// Everything the screen shows.
 #[derive(Default)]
 pub struct Feed {
-    /// Measured angles [deg], from counts.
+    /// Measured angles \[deg\], from counts.
     pub angle: [Curve; JOINTS],
     /// EKF velocities [rad/s].
     pub velocity: [Curve; JOINTS],
@@ -91,23 +91,23 @@ pub struct Feed {
 }
 
 impl Feed {
-    pub fn take(&mut self, happening: &Happening<'_>) {
-        match happening {
-            Happening::Hello { hello, begins } => self.hello(hello, *begins),
-            Happening::Block { block, check } => self.block(block, check),
-            Happening::Gap(gap) => {
+    pub fn take(&mut self, event: &SessionEvent<'_>) {
+        match event {
+            SessionEvent::Hello { hello, begins } => self.hello(hello, *begins),
+            SessionEvent::Block { block, check } => self.block(block, check),
+            SessionEvent::Gap(gap) => {
                 self.lost_ticks += gap.ticks();
                 let text = format!("{} ticks lost", gap.ticks());
                 self.event(self.now_s, text);
             }
-            Happening::Status(status) => self.status = Some((*status).clone()),
-            Happening::Event(event) => self.happened(event),
-            Happening::Reply(reply) => {
+            SessionEvent::Status(status) => self.status = Some((*status).clone()),
+            SessionEvent::Event(event) => self.happened(event),
+            SessionEvent::Reply(reply) => {
                 if let Some(refusal) = &reply.refusal {
                     self.event(self.seconds(reply.tick), format!("refused: {refusal}"));
                 }
             }
-            Happening::Bytes { .. } | Happening::Pattern(_) => {}
+            SessionEvent::Bytes { .. } | SessionEvent::Pattern(_) => {}
         }
     }
 
@@ -137,7 +137,10 @@ impl Feed {
         if !hello.last_fault.is_empty() && begins {
             self.event(
                 self.seconds(hello.uptime_ticks),
-                format!("before the reset: {}", hello.last_fault),
+                format!(
+                    "before the reset: {}",
+                    crate::link::wording::printable(&hello.last_fault)
+                ),
             );
         }
     }
@@ -157,7 +160,7 @@ impl Feed {
         let hz = self.tick_hz.max(1.0);
         if let Some(angles) = &mut self.angles {
             let (curves, scale) = (&mut self.angle, self.degrees_per_count);
-            angles.block(block, |c| {
+            angles.block(block, |c, _| {
                 for joint in 0..JOINTS {
                     curves[joint].push(
                         c.tick as f64 / hz,
@@ -187,7 +190,7 @@ impl Feed {
         if let What::Run { to, .. } = event.what {
             self.phase = to;
         }
-        self.event(self.seconds(event.tick), crate::describe::event(event));
+        self.event(self.seconds(event.tick), crate::link::wording::event(event));
     }
 
     fn event(&mut self, t_s: f64, text: String) {

@@ -8,6 +8,9 @@
 //!
 //! Keys are listed with `?`. Recording (`r`) writes `live-<n>.mcap` into the current folder, the same log that `capture` writes.
 
+pub mod feed;
+pub mod screen;
+
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,14 +19,15 @@ use anyhow::Context;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use stribeck_core::wire::Ask;
 
-use super::from::FromArgs;
+use crate::cli::exit::Exit;
+use crate::cli::from::FromArgs;
+use crate::cli::live::feed::{Feed, HISTORY_S};
+use crate::cli::live::screen::View;
 use crate::error::Error;
-use crate::exit::Exit;
-use crate::live::feed::{Feed, HISTORY_S};
-use crate::live::screen::{self, View};
-use crate::recorder::{Recorder, Wall};
-use crate::session::Session;
-use crate::source::pump::{Packet, Pump};
+use crate::link::command::Commands;
+use crate::link::pump::{Packet, Pump};
+use crate::link::session::Session;
+use crate::log::recorder::{Recorder, Wall};
 
 /// Redraw at this rate.
 const FRAME: Duration = Duration::from_millis(50);
@@ -32,9 +36,9 @@ const FRAME: Duration = Duration::from_millis(50);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  stribeck live --from sim                 a simulated pendulum, in real time
-  stribeck live --from run.mcap --speed 4  play a log four times as fast
-  stribeck live                            the board
+  $ stribeck live --from sim                 # a simulated pendulum, in real time
+  $ stribeck live --from run.mcap --speed 4  # play a log four times as fast
+  $ stribeck live                            # the board
 
 Keys: a arm · s stop · z zero · r record · space pause · + - zoom · ? help · q quit")]
 pub struct Args {
@@ -87,7 +91,7 @@ struct Live {
     folder: PathBuf,
     /// Logs are played at this speed; `None`: bytes come when they come.
     pace: Option<Pace>,
-    next_id: u16,
+    commands: Commands,
 }
 
 /// Keeps a log's time in step with the clock.
@@ -124,7 +128,7 @@ impl Live {
             recording: None,
             folder: args.record_to.clone(),
             pace,
-            next_id: 1,
+            commands: Commands::default(),
             pump,
         }
     }
@@ -170,7 +174,7 @@ impl Live {
                 return Ok(());
             }
             match self.pump.next(Duration::from_millis(5))? {
-                Packet::Bytes(bytes, _) => self.bytes(&bytes)?,
+                Packet::Bytes(bytes) => self.bytes(&bytes)?,
                 Packet::Lost(why) => {
                     self.view.lost = true;
                     self.feed.say(format!("connection lost: {why}"));
@@ -182,6 +186,7 @@ impl Live {
                         recording.unplugged(|_| Ok(()))?;
                     }
                 }
+                Packet::NotSent(e) => self.feed.say(format!("not sent: {e}")),
                 Packet::Opened(name) => {
                     self.view.lost = false;
                     self.feed.say(format!("connected: {name}"));
@@ -249,8 +254,8 @@ impl Live {
             }
             return;
         }
-        let sent = self.pump.send(crate::ask::frame(self.next_id, ask));
-        self.next_id = self.next_id.wrapping_add(1);
+        let (_, bytes) = self.commands.frame(ask);
+        let sent = self.pump.send(bytes);
         if let Err(e) = sent {
             self.feed.say(format!("not sent: {e}"));
         }
@@ -258,10 +263,10 @@ impl Live {
 
     fn record(&mut self) -> anyhow::Result<()> {
         if let Some(recording) = self.recording.take() {
-            let accounts = recording.finish(|_| Ok(()))?;
+            let summary = recording.finish(|_| Ok(()))?;
             self.feed.say(format!(
                 "recorded {} ticks, {} lost",
-                accounts.ticks, accounts.losses.lost_ticks
+                summary.ticks, summary.losses.lost_ticks
             ));
             self.view.recording = None;
             return Ok(());

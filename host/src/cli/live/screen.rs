@@ -9,9 +9,10 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Block, Chart, Clear, Dataset, GraphType, Paragraph, Wrap};
-use stribeck_core::run::Phase;
+use stribeck_core::device::run::Phase;
+use stribeck_core::model::parameter;
 
-use super::feed::{Curve, Feed};
+use crate::cli::live::feed::{Curve, Feed};
 
 /// What the keys change.
 #[derive(Clone, Debug)]
@@ -32,15 +33,6 @@ const ORANGE: Color = Color::Rgb(230, 159, 0);
 const RED: Color = Color::Rgb(213, 94, 0);
 const GREEN: Color = Color::Rgb(0, 158, 115);
 const GREY: Color = Color::DarkGray;
-
-const PARAMETERS: [(&str, &str); 6] = [
-    ("μd0", "m"),
-    ("μv0", "N·m·s"),
-    ("d0", "N·m·s²"),
-    ("μd1", "m"),
-    ("μv1", "N·m·s"),
-    ("d1", "N·m·s²"),
-];
 
 pub const HELP: &str = "\
  a  arm: hold the links, then release them
@@ -129,6 +121,7 @@ fn header(frame: &mut Frame<'_>, area: Rect, feed: &Feed, view: &View) {
         Phase::Armed => ("armed", ORANGE),
         Phase::Swinging => ("swinging", GREEN),
         Phase::AtRest => ("at rest", BLUE),
+        Phase::Driving => ("driving", ORANGE),
     };
     let mut spans = vec![
         Span::styled(" stribeck ", Style::new().add_modifier(Modifier::BOLD)),
@@ -229,7 +222,12 @@ fn parameters(frame: &mut Frame<'_>, area: Rect, feed: &Feed) {
         format!("stage: {stage}"),
         Style::new().fg(GREY),
     )];
-    for (i, (name, unit)) in PARAMETERS.iter().enumerate().take(3 * feed.dof.clamp(1, 2)) {
+    for (i, p) in parameter::EKF
+        .iter()
+        .enumerate()
+        .take(3 * feed.dof.clamp(1, 2))
+    {
+        let (name, unit) = (p.symbol, p.unit);
         let (p, half) = (f64::from(params.p[i]), 1.96 * f64::from(params.sigma[i]));
         if params.sigma[i] == 0.0 {
             continue;

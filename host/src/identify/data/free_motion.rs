@@ -1,16 +1,16 @@
-//! A record made ready for any method: checked, cut to its free motion, with its model and smoothed states.
+//! The free motion of a dataset, ready for any method: checked, cut, with its model and smoothed states.
 
-use stribeck_core::friction::Friction;
+use stribeck_core::model::friction::Friction;
 
 use crate::error::Result;
 
-use super::balance::start_values;
-use super::greybox::{Fitted, Options, Prepared, fit};
-use super::model::{Coef, Model, Param, Rig};
-use super::motion::free_run;
-use super::onset::free_from;
-use super::outcome::{Outcome, estimates};
-use super::record::{MIN_SAMPLES, Record, fit_percent};
+use crate::identify::data::dataset::Setup;
+use crate::identify::data::onset::free_from;
+use crate::identify::data::passive;
+use crate::identify::data::record::{MIN_SAMPLES, Record};
+use crate::identify::fit::balance::start_values;
+use crate::identify::fit::fitted::{Fitted, Options, Prepared, fit};
+use crate::identify::model::parametric::{Coef, Freedom, Model, Param, Rig};
 
 /// Transition velocity where nothing better is known [rad/s].
 pub const DEFAULT_VT: f64 = 0.02;
@@ -26,19 +26,19 @@ const SETTLE: Options = Options {
 
 /// The record with everything derived from it once.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct FreeMotion {
     pub record: Record,
+    /// The same, thinned to readings.
+    readings: Record,
     pub rig: Rig,
-    /// Whether ω0² of a pendulum is to be found from the record.
-    pub free_rig: Vec<Param>,
+    /// Rig parameters that are estimated beside the friction, and what is known of them.
+    pub freedom: Freedom,
     pub prepared: Prepared,
-    pub vt: f64,
     pub notes: Vec<String>,
 }
 
-impl Subject {
-    /// `refine`: rig parameters to be estimated beside the friction. `trim`: cut to the free motion.
-    pub fn new(record: &Record, rig: Rig, refine: &[Param], trim: bool) -> Result<Subject> {
+impl FreeMotion {
+    pub fn new(record: &Record, rig: Rig, setup: &Setup) -> Result<FreeMotion> {
         record.check()?;
         let mut notes = Vec::new();
         let whole = record.longest_stretch();
@@ -46,19 +46,21 @@ impl Subject {
         if whole.len() < record.t.len() {
             let (from, to) = (record.t[whole.start], record.t[whole.end - 1]);
             notes.push(format!(
-                "the record has gaps: its longest whole stretch is used, {from:.2} s to {to:.2} s of {:.2} s",
+                "the record has gaps or jumps: its longest whole stretch is used, {from:.2} s to {to:.2} s of {:.2} s",
                 record.duration()
             ));
             used = record.slice(whole);
             used.check()?;
         }
         let record = &used.clone();
-        if trim {
+        if setup.trim {
             let moving = record.moving();
-            let mut from = 0;
-            if rig.joints() == 1 {
-                from = free_from(&moving);
-            }
+            // Several joints are let go at rest, or a log marks the start: what moved before is cut off above.
+            let from = if rig.joints() == 1 {
+                free_from(&moving, rig, &setup.freedom)
+            } else {
+                0
+            };
             let rest = moving.t.len() - from;
             used = if rest >= MIN_SAMPLES {
                 moving.slice(from..moving.t.len())
@@ -75,82 +77,95 @@ impl Subject {
             }
         }
         used.check()?;
-        let prepared = Prepared::new(&used);
-        Ok(Subject {
+        let mut prepared = Prepared::new(&used);
+        let mut readings = thinned(&used, &prepared);
+        let plain = plain_model(rig, &setup.freedom.free, &[Coef::Coulomb, Coef::Viscous]);
+        let started = start_values(&readings, &plain);
+        passive::check_wiring(&readings, &started, prepared.scale)?;
+        if setup.trim
+            && let Some((from, to)) = passive::without_push(&readings, &started, prepared.scale)
+        {
+            notes.push(format!(
+                "the energy rises: something pushed; {from:.2} s to {to:.2} s of the free motion are used"
+            ));
+            used = used.slice(used.index(from)..used.index(to));
+            used.check()?;
+            prepared = Prepared::new(&used);
+            readings = thinned(&used, &prepared);
+        }
+        Ok(FreeMotion {
             record: used,
+            readings,
             rig,
-            free_rig: refine.to_vec(),
+            freedom: setup.freedom.clone(),
             prepared,
-            vt: DEFAULT_VT,
             notes,
         })
     }
 
     /// A model with these friction terms free in every joint, started from the momentum balance.
     pub fn model(&self, terms: &[Coef]) -> Model {
-        let mut free = self.free_rig.clone();
-        for j in 0..self.rig.joints() {
-            free.extend(terms.iter().map(|&c| Param::Friction(c, j)));
-        }
-        let friction = Friction {
-            vt: self.vt,
-            fnt: ALWAYS_LOADED,
-            ..Friction::NONE
-        };
-        start_values(&self.record, &Model::new(self.rig, [friction; 2], &free))
+        let plain = plain_model(self.rig, &self.freedom.free, terms);
+        start_values(&self.readings, &plain)
     }
 
     pub fn fit(&self, model: &Model, options: &Options) -> Fitted {
-        fit(&self.record, &self.prepared, model, &[], options)
+        fit(
+            &self.record,
+            &self.prepared,
+            model,
+            &self.freedom.priors,
+            options,
+        )
+    }
+
+    /// Standard errors of what [`FreeMotion::settle`] found, with those of the friction it was given: each coefficient is moved
+    /// by one of its `stderr` (in the order of `model.free`) and the rest settled again.
+    pub fn considered(&self, model: &Model, stderr: &[f64], settled: &Fitted) -> Vec<f64> {
+        let mut variance: Vec<f64> = settled.stderr.iter().map(|s| s * s).collect();
+        for (&p, &s) in model.free.iter().zip(stderr) {
+            if !matches!(p, Param::Friction(..)) || !s.is_finite() || s == 0.0 {
+                continue;
+            }
+            let mut moved = model.clone();
+            moved.adopt(&settled.model, &settled.model.free);
+            moved.set(p, model.get(p) + s);
+            let again = self.settle(&moved);
+            for (v, &q) in variance.iter_mut().zip(&settled.model.free) {
+                let change = again.model.get(q) - settled.model.get(q);
+                *v += change * change;
+            }
+        }
+        variance.iter().map(|v| v.sqrt()).collect()
     }
 
     /// Start state (and the rig's free parameters) that suit friction fixed at the model's values.
     pub fn settle(&self, model: &Model) -> Fitted {
         let mut fixed = model.clone();
-        fixed.free = self.free_rig.clone();
-        fixed.free.sort_by_key(|p| !p.is_dynamic());
+        fixed.release(&self.freedom.free);
         self.fit(&fixed, &SETTLE)
     }
+}
 
-    /// Fit and residuals of a free run of `model` from `start`.
-    pub fn outcome(
-        &self,
-        method: &'static str,
-        model: &Model,
-        start: &[f64; 4],
-        stderr: &[f64],
-        began: std::time::Instant,
-    ) -> Outcome {
-        let path = free_run(model, start, &self.record.t);
-        let joints = model.joints();
-        let mut fit = Vec::new();
-        let mut rms = Vec::new();
-        for j in 0..joints {
-            let measured = self.record.joint(j);
-            let run: Vec<f64> = path.iter().map(|q| q[j]).collect();
-            fit.push(fit_percent(&measured, &run));
-            let sum: f64 = measured
-                .iter()
-                .zip(&run)
-                .map(|(a, b)| (a - b).powi(2))
-                .sum();
-            rms.push((sum / measured.len() as f64).sqrt());
-        }
-        let rms_counts = (0..joints)
-            .map(|j| (self.record.quantum[j] > 0.0).then(|| rms[j] / self.record.quantum[j]))
-            .collect();
-        let seconds = began.elapsed().as_secs_f64();
-        Outcome {
-            method,
-            estimates: estimates(model, stderr),
-            fit,
-            rms,
-            rms_counts,
-            seconds,
-            normalised: seconds / (self.record.duration() / self.record.dt()),
-            notes: Vec::new(),
-            choice: Vec::new(),
-            path,
-        }
+/// A model with these friction terms of every joint and this of the rig free.
+fn plain_model(rig: Rig, free: &[Param], terms: &[Coef]) -> Model {
+    let mut free = free.to_vec();
+    for j in 0..rig.joints() {
+        free.extend(terms.iter().map(|&c| Param::Friction(c, j)));
+    }
+    let friction = Friction {
+        vt: DEFAULT_VT,
+        fnt: ALWAYS_LOADED,
+        ..Friction::NONE
+    };
+    Model::new(rig, [friction; 2], &free)
+}
+
+/// The readings as a record.
+fn thinned(record: &Record, prepared: &Prepared) -> Record {
+    Record {
+        t: prepared.data.t.clone(),
+        q: prepared.data.y.clone(),
+        ..record.clone()
     }
 }

@@ -1,11 +1,14 @@
 //! A record prepared for shooting: dense samples thinned to readings, start states from the smoothed measurement.
 
-use super::record::{Record, span};
-use super::shooting::{Data, Grid};
-use super::smooth::{local, time_scale};
+use crate::identify::data::polynomial::Polynomial;
+use crate::identify::data::record::{Record, span};
+use crate::identify::data::smooth::{local, noise, time_scale};
+use crate::identify::fit::shooting::{Data, Grid};
 
 /// Width of a block that becomes one reading, in time scales of the motion.
 const BLOCK: f64 = 0.1;
+/// Half-width of the polynomials that show the noise of sparse samples, in blocks.
+const SPARSE: f64 = 6.0;
 /// Length of a segment of the shooting, in time scales.
 const SEGMENT: f64 = 4.0;
 /// Variance of a uniform rounding error of one count.
@@ -16,9 +19,9 @@ pub struct Prepared {
     pub data: Data,
     /// Angles and velocities at the start of every segment, from the measurement.
     pub nodes: Vec<[f64; 4]>,
-    /// Length of a segment [s].
+    /// Length of a segment \[s\].
     pub segment: f64,
-    /// Time scale of the motion [s].
+    /// Time scale of the motion \[s\].
     pub scale: f64,
 }
 
@@ -48,7 +51,7 @@ impl Prepared {
     }
 }
 
-/// Blocks of samples shorter than `width` [s] become one reading each: the value of their least-squares parabola at
+/// Blocks of samples shorter than `width` \[s\] become one reading each: the value of their least-squares parabola at
 /// their mean time. Sparse samples stay as they are.
 ///
 /// A reading's variance is what the samples' scatter leaves, and what rounding to counts leaves: averaging removes the
@@ -57,10 +60,13 @@ pub fn thin(record: &Record, width: f64) -> Data {
     let per_block = (width / record.dt()).floor() as usize;
     let count: [f64; 2] = std::array::from_fn(|j| record.resolution(j));
     if per_block < 4 {
+        // What a polynomial over a time scale leaves is noise, or the rounding of a coarse encoder.
+        let half = SPARSE * width;
+        let sigma = |j: usize| (ROUNDING.sqrt() * count[j]).max(noise(record, j, half));
         return Data {
             t: record.t.clone(),
             y: record.q.clone(),
-            sigma: count.map(|c| (ROUNDING.sqrt() * c).max(1e-6)),
+            sigma: std::array::from_fn(|j| sigma(j).max(1e-6)),
             worse: vec![[1.0; 2]; record.t.len()],
         };
     }
@@ -77,9 +83,15 @@ pub fn thin(record: &Record, width: f64) -> Data {
         let mean = ts.iter().sum::<f64>() / ts.len() as f64;
         let (mut reading, mut range) = ([0.0; 2], [0.0; 2]);
         for j in 0..record.joints {
-            let (value, rest) = parabola(ts, qs, j, mean);
-            reading[j] = value;
-            scatter[j] += rest;
+            let half = 0.5 * (ts[ts.len() - 1] - ts[0]).max(1e-12);
+            let samples = ts.iter().zip(qs).map(|(t, q)| (*t, q[j]));
+            match Polynomial::<3>::fit(samples, mean, half) {
+                Some(p) => {
+                    reading[j] = p.coefficients[0];
+                    scatter[j] += p.rest;
+                }
+                None => reading[j] = qs[qs.len() / 2][j],
+            }
             range[j] = span(qs.iter().map(|q| q[j])) / count[j].max(1e-12);
         }
         freedom += ts.len() as f64 - 3.0;
@@ -122,33 +134,4 @@ fn stretches(travel: &[[f64; 2]], y: &[[f64; 2]], j: usize) -> Vec<std::ops::Ran
         }
     }
     out
-}
-
-/// Value at `at` of the least-squares parabola through q[..][j], and the sum of squares it leaves.
-fn parabola(t: &[f64], q: &[[f64; 2]], j: usize, at: f64) -> (f64, f64) {
-    let half = (t[t.len() - 1] - t[0]).max(1e-12) / 2.0;
-    let base = q[0][j];
-    let (mut s0, mut s1, mut s2, mut s3, mut s4) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    let (mut y0, mut y1, mut y2, mut yy) = (0.0, 0.0, 0.0, 0.0);
-    for (&t, q) in t.iter().zip(q) {
-        let u = (t - at) / half;
-        let x = q[j] - base;
-        s0 += 1.0;
-        s1 += u;
-        s2 += u * u;
-        s3 += u * u * u;
-        s4 += u * u * u * u;
-        y0 += x;
-        y1 += x * u;
-        y2 += x * u * u;
-        yy += x * x;
-    }
-    let m = nalgebra::Matrix3::new(s0, s1, s2, s1, s2, s3, s2, s3, s4);
-    match m.lu().solve(&nalgebra::Vector3::new(y0, y1, y2)) {
-        Some(c) => {
-            let rest = yy - c[0] * y0 - c[1] * y1 - c[2] * y2;
-            (base + c[0], rest.max(0.0))
-        }
-        None => (base + y0 / s0, yy - y0 * y0 / s0),
-    }
 }

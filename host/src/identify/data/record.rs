@@ -1,9 +1,9 @@
 //! A record of measured angles, ready to be identified: what every method takes as input.
 //!
-//! Angles [rad] are measured from the hanging position, unwrapped, at strictly increasing times [s]
+//! Angles \[rad\] are measured from the hanging position, unwrapped, at strictly increasing times \[s\]
 //! that need not be evenly spaced. A one-joint plant uses `q[..][0]`.
 //!
-//! It does not read files (see [`super::import`]) and knows no plant.
+//! It does not read files (see [`crate::identify::data::import`]) and knows no plant.
 
 use crate::error::{Error, Result};
 
@@ -12,29 +12,32 @@ use crate::error::{Error, Result};
 pub struct Record {
     /// Where it came from, for tables and error messages.
     pub name: String,
-    /// Times [s], strictly increasing, first one 0.
+    /// Times \[s\], strictly increasing, first one 0.
     pub t: Vec<f64>,
-    /// Angles [rad] of both joints; a one-joint plant leaves the second at 0.
+    /// Angles \[rad\] of both joints; a one-joint plant leaves the second at 0.
     pub q: Vec<[f64; 2]>,
     /// Joints measured: 1 or 2.
     pub joints: usize,
-    /// Size of one encoder count [rad]; 0 when unknown.
+    /// Size of one encoder count \[rad\]; 0 when unknown.
     pub quantum: [f64; 2],
 }
 
 /// A gap is longer than so many samples and so many seconds.
 const GAP_SAMPLES: f64 = 10.0;
 const GAP_SECONDS: f64 = 0.1;
+/// Neighbours on either side that a step is compared with, and how much larger it must be than is usual.
+const BESIDE: usize = 3;
+const JUMP: f64 = 20.0;
 /// Fewest samples any method can work with.
 pub const MIN_SAMPLES: usize = 50;
 
 impl Record {
-    /// Duration [s].
+    /// Duration \[s\].
     pub fn duration(&self) -> f64 {
         self.t.last().copied().unwrap_or(0.0) - self.t.first().copied().unwrap_or(0.0)
     }
 
-    /// Median time between samples [s].
+    /// Median time between samples \[s\].
     pub fn dt(&self) -> f64 {
         let mut d: Vec<f64> = self.t.windows(2).map(|w| w[1] - w[0]).collect();
         median(&mut d)
@@ -69,7 +72,9 @@ impl Record {
                 .filter(|(_, w)| w[1] - w[0] > gap)
                 .map(|(i, _)| i + 1),
         );
+        edges.extend((0..self.joints).flat_map(|j| self.jumps(j)));
         edges.push(self.t.len());
+        edges.sort_unstable();
         edges
             .windows(2)
             .map(|w| w[0]..w[1])
@@ -80,12 +85,40 @@ impl Record {
             .unwrap_or(0..0)
     }
 
-    /// Index of the first sample at or after time `t` [s].
+    /// Samples of joint `j` that do not follow the one before: samples are missing without a gap in the time stamps, or the
+    /// counter slipped. A step is compared with its neighbours; a push changes the speed, not the angle.
+    fn jumps(&self, j: usize) -> Vec<usize> {
+        let steps: Vec<f64> = self.q.windows(2).map(|w| w[1][j] - w[0][j]).collect();
+        // Uneven time stamps make uneven steps, and show a gap themselves.
+        let dt = self.dt();
+        let even = |w: &[f64]| ((w[1] - w[0]) / dt - 1.0).abs() < 0.05;
+        if steps.len() < 2 * BESIDE + 1 || !self.t.windows(2).all(even) {
+            return Vec::new();
+        }
+        let excess: Vec<(usize, f64, f64)> = (BESIDE..steps.len() - BESIDE)
+            .map(|i| {
+                let sides = steps[i - BESIDE..i]
+                    .iter()
+                    .chain(&steps[i + 1..=i + BESIDE]);
+                let usual = sides.sum::<f64>() / (2 * BESIDE) as f64;
+                (i + 1, (steps[i] - usual).abs(), usual.abs())
+            })
+            .collect();
+        let mut sizes: Vec<f64> = excess.iter().map(|e| e.1).collect();
+        let typical = median(&mut sizes).max(self.resolution(j));
+        excess
+            .iter()
+            .filter(|(_, e, usual)| *e > JUMP * typical && *e > 1.5 * usual)
+            .map(|e| e.0)
+            .collect()
+    }
+
+    /// Index of the first sample at or after time `t` \[s\].
     pub fn index(&self, t: f64) -> usize {
         self.t.partition_point(|&x| x < t)
     }
 
-    /// Largest peak-to-peak excursion over the joints [rad].
+    /// Largest peak-to-peak excursion over the joints \[rad\].
     pub fn excursion(&self) -> f64 {
         (0..self.joints)
             .map(|j| span(self.q.iter().map(|q| q[j])))
@@ -173,7 +206,7 @@ impl Record {
         }
     }
 
-    /// The size of a count if known, else the smallest step the values show [rad].
+    /// The size of a count if known, else the smallest step the values show \[rad\].
     pub fn resolution(&self, j: usize) -> f64 {
         if self.quantum[j] > 0.0 {
             return self.quantum[j];

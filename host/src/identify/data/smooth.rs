@@ -1,29 +1,24 @@
 //! Local polynomial regression: angle, velocity and acceleration from sampled angles, at any time.
 //!
-//! A polynomial of degree 4 is fitted by least squares to the samples within ±`half` [s] of the wanted
-//! time; its coefficients are the angle [rad] and its derivatives. Works with uneven sampling; no
+//! A polynomial of degree 4 ([`crate::identify::data::polynomial`]) is fitted by least squares to the samples within ±`half` \[s\] of the wanted
+//! time; its coefficients are the angle \[rad\] and its derivatives. Works with uneven sampling; no
 //! differentiation of counts. Used for start values, not as a measurement of velocity.
 
-use nalgebra::{SMatrix, SVector};
+use crate::identify::data::polynomial::Polynomial;
+use crate::identify::data::record::{Record, median};
 
-use super::record::Record;
-
-const DEGREE: usize = 4;
-const COEFS: usize = DEGREE + 1;
+/// Coefficients of the polynomial: degree 4.
+const COEFS: usize = 5;
 
 /// Angle, velocity and acceleration of one joint at one time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Local {
-    /// [rad]
+    /// \[rad\]
     pub q: f64,
     /// [rad/s]
     pub w: f64,
     /// [rad/s²]
     pub a: f64,
-    /// Samples used.
-    pub samples: usize,
-    /// Variance of `q` per variance of one sample.
-    pub leverage: f64,
 }
 
 /// Fit around time `at`; the window grows until it holds enough samples.
@@ -42,51 +37,50 @@ pub fn local(t: &[f64], x: &[f64], at: f64, half: f64) -> Local {
         if down <= up { lo -= 1 } else { hi += 1 }
     }
     let scale = (t[hi - 1] - at).abs().max((at - t[lo]).abs()).max(1e-9);
-    let centre = x[(lo + hi) / 2];
-    let mut gram = SMatrix::<f64, COEFS, COEFS>::zeros();
-    let mut rhs = SVector::<f64, COEFS>::zeros();
-    for i in lo..hi {
-        let u = (t[i] - at) / scale;
-        let mut basis = SVector::<f64, COEFS>::zeros();
-        let mut p = 1.0;
-        for b in basis.iter_mut() {
-            *b = p;
-            p *= u;
-        }
-        gram += basis * basis.transpose();
-        rhs += basis * (x[i] - centre);
-    }
-    let Some(inverse) = gram.try_inverse() else {
-        return Local {
-            q: centre,
-            samples: hi - lo,
-            leverage: 1.0,
+    let samples = (lo..hi).map(|i| (t[i], x[i]));
+    match Polynomial::<COEFS>::fit(samples, at, scale) {
+        Some(p) => Local {
+            q: p.coefficients[0],
+            w: p.coefficients[1],
+            a: 2.0 * p.coefficients[2],
+        },
+        None => Local {
+            q: x[(lo + hi) / 2],
             ..Local::default()
-        };
-    };
-    let c = inverse * rhs;
-    Local {
-        q: c[0] + centre,
-        w: c[1] / scale,
-        a: 2.0 * c[2] / (scale * scale),
-        samples: hi - lo,
-        leverage: inverse[(0, 0)],
+        },
     }
+}
+
+/// Standard deviation of the noise of one joint \[rad\]: what polynomials over ±`half` \[s\] leave, the median over the record.
+pub fn noise(record: &Record, j: usize, half: f64) -> f64 {
+    let mut left = Vec::new();
+    let mut at = record.t[0] + half;
+    while at + half < record.t[record.t.len() - 1] {
+        let (lo, hi) = (record.index(at - half), record.index(at + half));
+        let samples = (lo..hi).map(|i| (record.t[i], record.q[i][j]));
+        if hi - lo > COEFS + 2
+            && let Some(p) = Polynomial::<COEFS>::fit(samples, at, half)
+        {
+            left.push(p.rest / (p.samples - COEFS) as f64);
+        }
+        at += 2.0 * half;
+    }
+    median(&mut left).sqrt()
 }
 
 /// The state of all joints at evenly spaced times.
 #[derive(Clone, Debug)]
 pub struct Smooth {
-    /// [s]
+    /// \[s\]
     pub t: Vec<f64>,
-    /// [rad]
+    /// \[rad\]
     pub q: Vec<[f64; 2]>,
     /// [rad/s]
     pub w: Vec<[f64; 2]>,
 }
 
 impl Smooth {
-    /// States every `step` [s] over the record, windows of ±`half` [s].
+    /// States every `step` \[s\] over the record, windows of ±`half` \[s\].
     pub fn new(record: &Record, step: f64, half: f64) -> Smooth {
         let n = (record.duration() / step).floor() as usize + 1;
         let t: Vec<f64> = (0..n).map(|i| record.t[0] + i as f64 * step).collect();
@@ -104,7 +98,7 @@ impl Smooth {
     }
 }
 
-/// The time scale of a record [s]: 1/√(mean a²/mean w²) of its fastest joint, found by iterating the window. A
+/// The time scale of a record \[s\]: 1/√(mean a²/mean w²) of its fastest joint, found by iterating the window. A
 /// sine of frequency ω gives 1/ω.
 pub fn time_scale(record: &Record) -> f64 {
     let mut scale = 0.1f64;

@@ -6,14 +6,16 @@
 //! ```
 //!
 //! θ here is the reading; with the encoder's offset ε, A = ω0²·cos ε and B = ω0²·sin ε. Angles and velocities
-//! come from [`super::smooth`]. Good to some per cent: the start of everything else.
+//! come from [`crate::identify::data::smooth`]. Good to some per cent: the start of everything else.
 
-use stribeck_core::plant::Plant;
+use stribeck_core::number::math;
 
-use super::model::{Coef, Model, Param, Rig};
-use super::record::Record;
-use super::smooth::{Smooth, time_scale};
-use super::triangle::Triangle;
+use crate::identify::data::record::Record;
+use crate::identify::data::smooth::{Smooth, time_scale};
+use crate::identify::fit::triangle::Triangle;
+use crate::identify::model::parametric::{Coef, Model, Param};
+use crate::identify::model::plant::pendulum::OMEGA0_SQ;
+use crate::number;
 
 /// The model with Coulomb and viscous friction (and ω0², offset of a pendulum if free) set from the record.
 pub fn start_values(record: &Record, model: &Model) -> Model {
@@ -21,9 +23,10 @@ pub fn start_values(record: &Record, model: &Model) -> Model {
     let step = (scale / 12.0).max(record.duration() / 40_000.0);
     let half = (0.5 * scale).max(4.0 * record.dt());
     let smooth = Smooth::new(record, step, half);
-    match model.rig {
-        Rig::Furuta(_) => furuta(&smooth, model, step, scale),
-        Rig::Pendulum { .. } => pendulum(&smooth, model, step, scale),
+    if model.joints() == 1 {
+        one_joint(&smooth, model, step, scale)
+    } else {
+        by_joint(&smooth, model, step, scale)
     }
 }
 
@@ -37,14 +40,10 @@ fn integral(range: &std::ops::Range<usize>, step: f64, f: impl Fn(usize) -> f64)
     step * (inner + 0.5 * (f(range.start) + f(range.end)))
 }
 
-fn furuta(s: &Smooth, model: &Model, step: f64, scale: f64) -> Model {
-    let x = model.values();
-    let Some(system) = model.furuta::<f64>(&x[..model.dynamic()]) else {
-        return model.clone();
-    };
-    let terms: Vec<_> = (0..s.t.len())
-        .map(|i| system.plant.terms(s.q[i], s.w[i]))
-        .collect();
+/// Any plant, its rig as configured.
+fn by_joint(s: &Smooth, model: &Model, step: f64, scale: f64) -> Model {
+    let terms: Vec<_> =
+        model.with_plant(|p| (0..s.t.len()).map(|i| p.terms(s.q[i], s.w[i])).collect());
     let momentum = |i: usize| terms[i].h.apply(s.w[i]);
     let width = ((scale / step).round() as usize).max(4);
     let mut out = model.clone();
@@ -72,18 +71,15 @@ fn furuta(s: &Smooth, model: &Model, step: f64, scale: f64) -> Model {
     out
 }
 
-fn pendulum(s: &Smooth, model: &Model, step: f64, scale: f64) -> Model {
+/// A pendulum, whose ω0² and zero are found as well.
+fn one_joint(s: &Smooth, model: &Model, step: f64, scale: f64) -> Model {
     let width = ((scale / step).round() as usize).max(4);
-    let known = match model.rig {
-        Rig::Pendulum { omega0_sq, .. } if !model.free.contains(&Param::Omega0Squared) => {
-            Some(omega0_sq)
-        }
-        _ => None,
-    };
+    let known = (!model.free.contains(&OMEGA0_SQ)).then(|| model.get(OMEGA0_SQ));
     let mut eq = Triangle::new(5);
     for r in windows(s.t.len(), width) {
         let w = |i: usize| s.w[i][0];
-        let (sin, cos) = (|i: usize| s.q[i][0].sin(), |i: usize| s.q[i][0].cos());
+        let sin = |i: usize| math::sin_cos_f64(s.q[i][0]).0;
+        let cos = |i: usize| math::sin_cos_f64(s.q[i][0]).1;
         let mut row = [
             integral(&r, step, sin),
             -integral(&r, step, cos),
@@ -104,8 +100,8 @@ fn pendulum(s: &Smooth, model: &Model, step: f64, scale: f64) -> Model {
     let sol = eq.solve();
     let a = known.unwrap_or(sol[0]);
     let mut out = model.clone();
-    set_free(&mut out, Param::Omega0Squared, a.hypot(sol[1]).max(1e-3));
-    set_free(&mut out, Param::Offset(0), sol[1].atan2(a));
+    set_free(&mut out, OMEGA0_SQ, number::hypot(a, sol[1]).max(1e-3));
+    set_free(&mut out, Param::Offset(0), number::atan2(sol[1], a));
     set_free(
         &mut out,
         Param::Friction(Coef::Coulomb, 0),

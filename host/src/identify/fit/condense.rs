@@ -1,15 +1,13 @@
 //! Steps of the shooting problem from its linearisation: with the gaps between segments closed ([`Condensed`]) or left
 //! open ([`Loose`]). Small dense least squares whatever the length of the record; no integration happens here.
 
-use super::model::Model;
-use super::shooting::{Pass, Point, Prior};
-use super::triangle::Triangle;
+use crate::identify::fit::shooting::{Known, Pass, Point};
+use crate::identify::fit::triangle::Triangle;
+use crate::identify::model::parametric::Model;
 
 /// A solved Gauss–Newton step in (first state, parameters).
 pub struct Condensed {
     pub triangle: Triangle,
-    /// Per segment, its equations in (δs0, δp).
-    pub clusters: Vec<Triangle>,
     /// Φ, Ψ, c of every node.
     chain: Vec<Chain>,
 }
@@ -31,7 +29,7 @@ pub struct Loose {
 
 impl Pass {
     /// Leave the gaps between segments open.
-    pub fn loosen(&self, ns: usize, np: usize) -> Loose {
+    pub fn loosen(&self, ns: usize, np: usize, known: &[Known], x: &[f64]) -> Loose {
         let width = ns + np + 1;
         let mut triangle = Triangle::new(np);
         let mut heads = Vec::with_capacity(self.segments.len());
@@ -46,6 +44,9 @@ impl Pass {
             }
             heads.push(head);
         }
+        for k in known {
+            triangle.add(&mut k.row(0, np, x));
+        }
         Loose {
             triangle,
             heads,
@@ -58,10 +59,9 @@ impl Pass {
     }
 
     /// Express everything by the first state and the parameters.
-    pub fn condense(&self, ns: usize, np: usize, sigma_prior: &[Prior], x: &[f64]) -> Condensed {
+    pub fn condense(&self, ns: usize, np: usize, known: &[Known], x: &[f64]) -> Condensed {
         let n = ns + np;
         let mut triangle = Triangle::new(n);
-        let mut clusters = Vec::with_capacity(self.segments.len());
         let mut chain = Vec::with_capacity(self.segments.len() + 1);
         let mut phi = [[0.0; 4]; 4];
         for (i, row) in phi.iter_mut().enumerate() {
@@ -73,7 +73,6 @@ impl Pass {
             c: [0.0; 4],
         };
         for seg in &self.segments {
-            let mut cluster = Triangle::new(n);
             let mut row = vec![0.0; n + 1];
             for eq in seg.rows.factor() {
                 let (a, b) = (&eq[..ns], &eq[ns..ns + np]);
@@ -84,10 +83,8 @@ impl Pass {
                     row[ns + c] = b[c] + (0..ns).map(|i| a[i] * link.psi[c][i]).sum::<f64>();
                 }
                 row[n] = eq[n] - (0..ns).map(|i| a[i] * link.c[i]).sum::<f64>();
-                triangle.add(&mut row.clone());
-                cluster.add(&mut row);
+                triangle.add(&mut row);
             }
-            clusters.push(cluster);
             let next = Chain {
                 phi: std::array::from_fn(|i| {
                     std::array::from_fn(|c| {
@@ -110,17 +107,10 @@ impl Pass {
             };
             chain.push(std::mem::replace(&mut link, next));
         }
-        for prior in sigma_prior {
-            let mut row = vec![0.0; n + 1];
-            row[ns + prior.index] = 1.0 / prior.sigma;
-            row[n] = (prior.value - x[prior.index]) / prior.sigma;
-            triangle.add(&mut row);
+        for k in known {
+            triangle.add(&mut k.row(ns, np, x));
         }
-        Condensed {
-            triangle,
-            clusters,
-            chain,
-        }
+        Condensed { triangle, chain }
     }
 }
 
@@ -175,32 +165,4 @@ impl Condensed {
             x: model.stepped(&point.x, dp),
         }
     }
-}
-
-/// The solution, damped by `lambda` (Levenberg and Marquardt). Columns are scaled: that makes parameters of any unit comparable.
-pub fn damped(triangle: &Triangle, lambda: f64) -> Vec<f64> {
-    let m = triangle.matrix();
-    let n = m.ncols();
-    let scale: Vec<f64> = (0..n).map(|c| m.column(c).norm().max(1e-300)).collect();
-    let mut scaled = Triangle::new(n);
-    for eq in triangle.factor() {
-        let mut row = eq.to_vec();
-        for (r, s) in row.iter_mut().zip(&scale) {
-            *r /= s;
-        }
-        scaled.add(&mut row);
-    }
-    if lambda > 0.0 {
-        for c in 0..n {
-            let mut row = vec![0.0; n + 1];
-            row[c] = lambda.sqrt();
-            scaled.add(&mut row);
-        }
-    }
-    scaled
-        .solve()
-        .iter()
-        .zip(&scale)
-        .map(|(x, s)| x / s)
-        .collect()
 }

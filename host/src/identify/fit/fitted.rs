@@ -1,18 +1,19 @@
-//! Grey box: all unknowns fitted to the whole record by multiple shooting (see [`super::shooting`]).
+//! A fit of one model to one record by multiple shooting: what the grey box, the onset search and the filters build on.
 //!
-//! In: a record, a model with start values. Out: the model with the estimates, the first state, covariance,
-//! singular values, fit of a free run. Start values need only be rough: every segment starts from the smoothed
-//! measurement, and the gaps between segments are closed only when each segment is explained ([`super::search`]).
+//! In: a record, a model with start values, priors. Out: the model with the estimates, the first state, covariance,
+//! residuals, fit of a free run. Start values need only be rough: every segment starts from the smoothed
+//! measurement, and the gaps between segments are closed only when each segment is explained (`search`).
 
 use nalgebra::DMatrix;
 
-use super::model::{Coef, Model, Param};
-use super::motion::free_run;
-pub use super::prepare::Prepared;
-use super::record::{Record, fit_percent};
-use super::search::{COARSE, STIFFEST, Search};
-use super::shooting::{Grid, Point, Prior};
-use super::uncertainty;
+pub use crate::identify::data::prepare::Prepared;
+use crate::identify::data::record::{Record, fit_percent};
+use crate::identify::fit::search::{COARSE, STIFFEST, Search};
+use crate::identify::fit::shooting::{Grid, Known, Point};
+use crate::identify::fit::uncertainty;
+use crate::identify::model::motion::free_run;
+use crate::identify::model::parametric::{Coef, Model, Param, Prior};
+use crate::identify::outcome::Residuals;
 
 /// Choices a user may want to change.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +39,7 @@ impl Default for Options {
 /// A Stribeck peak starts at this share of the Coulomb term: at 0 its corner has no influence at all.
 const FIRST_PEAK: f64 = 0.1;
 
-/// What the grey box found.
+/// What a fit found.
 #[derive(Clone, Debug)]
 pub struct Fitted {
     pub model: Model,
@@ -46,17 +47,17 @@ pub struct Fitted {
     pub start: [f64; 4],
     /// Standard error of each free parameter.
     pub stderr: Vec<f64>,
-    /// Covariance of the free parameters.
+    /// Covariance of the free parameters, inflated by what the residuals show.
     pub covariance: DMatrix<f64>,
-    /// Singular values of the Jacobian by parameter in units of its scale, largest first.
-    pub singular: Vec<f64>,
     /// Free-run fit per joint [%].
     pub fit: Vec<f64>,
-    /// RMS of the residuals per joint [rad].
+    /// RMS of the residuals per joint \[rad\].
     pub rms: Vec<f64>,
-    /// Σ residual² in units of σ, number of residuals, and how many of them are worth an independent one.
+    /// Σ residual² in units of σ.
     pub chi2: f64,
-    pub residuals: usize,
+    pub residuals: Residuals,
+    /// Factor on the variances, and readings worth an independent one.
+    pub inflation: f64,
     pub effective: f64,
     pub iterations: usize,
     pub converged: bool,
@@ -76,8 +77,7 @@ pub fn fit(
     let found = attempt(record, prepared, model, priors, options);
     let mut plain = model.clone();
     plain.free.retain(|p| !shapes_corner(*p));
-    // A prior is given by its place among the free parameters: it has no meaning for fewer of them.
-    if found.converged || plain.free.len() == model.free.len() || !priors.is_empty() {
+    if found.converged || plain.free.len() == model.free.len() {
         return found;
     }
     let first = attempt(record, prepared, &plain, priors, options);
@@ -110,7 +110,7 @@ fn attempt(
         begin,
         segment,
         grid: Grid::new(&prepared.data, begin, segment, COARSE),
-        priors,
+        known: Known::of(model, priors),
         options,
         model: model.clone(),
         point: Point {
@@ -119,6 +119,7 @@ fn attempt(
         },
         iterations: 0,
     };
+    let noise = search.data.sigma;
     let (mut pass, mut converged) = search.run();
     let mut rms = search.rms(&pass);
     // Joints whose residuals are far from what their noise explains must not outvote the other.
@@ -144,7 +145,7 @@ fn attempt(
         iterations,
         ..
     } = search;
-    let uncertainty = uncertainty::of(&model, &condensed, &pass, data.t.len() * model.joints());
+    let u = uncertainty::of(&model, &condensed, &pass);
     let start = point.nodes[0];
     let path = free_run(&model, &start, &record.t);
     let fit = (0..model.joints())
@@ -153,17 +154,30 @@ fn attempt(
             fit_percent(&record.joint(j), &estimate)
         })
         .collect();
+    // Joints that were trusted less to balance them are judged by their own noise all the same.
+    let joints = model.joints();
+    let trusted: Vec<f64> = (0..2).map(|j| (data.sigma[j] / noise[j]).powi(2)).collect();
+    let by_noise: f64 = (0..joints)
+        .map(|j| pass.merit.squares[j] * trusted[j])
+        .sum();
+    let freedom = (data.t.len() * joints) as f64 - (2 * joints + model.free.len()) as f64;
     Fitted {
         nodes: readings(&point.nodes, &model),
         start,
-        stderr: uncertainty.stderr,
-        covariance: uncertainty.covariance,
-        singular: uncertainty.singular,
+        stderr: u.stderr,
+        covariance: u.covariance,
         fit,
         rms,
         chi2: pass.merit.cost,
-        residuals: data.t.len() * model.joints(),
-        effective: uncertainty.effective,
+        residuals: Residuals {
+            t: data.t,
+            r: pass.residuals,
+            sigma: noise,
+            chi2: by_noise / freedom.max(1.0),
+            inflation: u.inflation,
+        },
+        inflation: u.inflation,
+        effective: u.effective,
         iterations,
         converged,
         model,

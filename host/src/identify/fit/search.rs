@@ -3,12 +3,13 @@
 //! In: readings, start states, a model with start values. Out: all of them at the minimum, with the last linearisation.
 //! Three phases (`Phase`), each with Levenberg and Marquardt's damping; trial steps are judged in plain f64.
 
-use super::condense::{Condensed, Loose, damped};
-use super::greybox::Options;
-use super::model::{Model, Param};
-use super::motion::stiffness;
-use super::shooting::{Data, Grid, Merit, Pass, Point, Prior, linearise, measure};
-use super::triangle::Triangle;
+use crate::identify::fit::condense::{Condensed, Loose};
+use crate::identify::fit::damping::Damping;
+use crate::identify::fit::fitted::Options;
+use crate::identify::fit::shooting::{Data, Grid, Known, Merit, Pass, Point, linearise, measure};
+use crate::identify::fit::triangle::Triangle;
+use crate::identify::model::motion::stiffness;
+use crate::identify::model::parametric::Model;
 
 /// Friction steeper than this over the inertia [1/s] cannot be told from an infinitely steep one.
 pub const STIFFEST: f64 = 5e4;
@@ -24,9 +25,8 @@ pub const COARSE: f64 = 1e-3;
 const EXACT: f64 = 5e-6;
 /// Below this many standard errors the end is near.
 const NEAR: f64 = 3.0;
-/// Damping of the steps, in squared column norms: the first tried, and where every direction has become short.
-const LEAST_DAMPING: f64 = 1e-8;
-const STIFF_DAMPING: f64 = 1e2;
+/// The smallest part of a step by which gaps are closed.
+const LEAST_FRACTION: f64 = 0.02;
 
 /// The way to the solution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,7 +51,7 @@ pub struct Search<'a> {
     pub begin: f64,
     pub segment: f64,
     pub grid: Grid,
-    pub priors: &'a [Prior],
+    pub known: Vec<Known>,
     pub options: &'a Options,
     pub model: Model,
     pub point: Point,
@@ -61,10 +61,10 @@ pub struct Search<'a> {
 impl Search<'_> {
     pub fn condense(&self, pass: &Pass) -> Condensed {
         let (ns, np) = (2 * self.model.joints(), self.model.free.len());
-        pass.condense(ns, np, self.priors, &self.point.x)
+        pass.condense(ns, np, &self.known, &self.point.x)
     }
 
-    /// RMS of the residuals per joint [rad].
+    /// RMS of the residuals per joint \[rad\].
     pub fn rms(&self, pass: &Pass) -> Vec<f64> {
         let n = self.data.t.len() as f64;
         (0..self.model.joints())
@@ -109,11 +109,11 @@ impl Search<'_> {
     fn descend(&mut self, pass: &mut Pass, phase: Phase) -> bool {
         let ns = 2 * self.model.joints();
         let np = self.model.free.len();
-        let (mut lambda, mut flat) = (0.0, 0);
+        let (mut damping, mut flat) = (Damping::default(), 0);
         for step in 0..self.options.iterations {
             self.iterations += 1;
             let linear = match phase {
-                Phase::Loose => Linear::Loose(pass.loosen(ns, np)),
+                Phase::Loose => Linear::Loose(pass.loosen(ns, np, &self.known, &self.point.x)),
                 Phase::Tied | Phase::Rolled => Linear::Whole(self.condense(pass)),
             };
             let (triangle, first, unknowns) = match &linear {
@@ -121,7 +121,7 @@ impl Search<'_> {
                 Linear::Whole(c) => (&c.triangle, ns, ns + np),
             };
             let limits = self.standard_errors(triangle, first, unknowns, pass);
-            let change = relative(&damped(triangle, 0.0)[first..], &limits);
+            let change = relative(&triangle.solve().as_slice()[first..], &limits);
             let now = pass.merit;
             // Parameters that are right do not make the segments' start states right: these move with the first step.
             let done = match phase {
@@ -140,35 +140,31 @@ impl Search<'_> {
                 }
                 Phase::Tied | Phase::Rolled => 1.0,
             };
-            let merit = |m: &Merit| m.cost + weight * m.defect;
-            let mut fraction = 1.0;
-            let taken = loop {
-                let step = damped(triangle, lambda);
-                let trial = match &linear {
-                    Linear::Loose(l) => l.moved(&self.model, &self.point, &step),
-                    Linear::Whole(c) => c.moved(&self.model, &self.point, &step, fraction),
-                };
+            let merit =
+                |m: &Merit, x: &[f64]| m.cost + weight * m.defect + Known::cost(&self.known, x);
+            let before = merit(&now, &self.point.x);
+            let judge = |trial: Point| {
                 let moved = self.model.with_values(&trial.x);
-                if acceptable(&moved, self.options.stiffest) {
-                    let judged = (phase == Phase::Rolled, merit(&now));
-                    let found = measure(&moved, &self.data, &self.grid, &trial, judged);
-                    if let Some((next, nodes)) = found
-                        && merit(&next) <= merit(&now)
-                    {
-                        break Some((moved, Point { nodes, ..trial }));
-                    }
+                if !acceptable(&moved, self.options.stiffest) {
+                    return None;
                 }
-                if lambda > STIFF_DAMPING {
-                    break None;
-                }
-                // Gaps are closed by less where closing them at once leads astray; no damping does that.
-                if phase == Phase::Tied && fraction > 0.02 {
-                    fraction *= 0.5;
-                } else {
-                    fraction = 1.0;
-                    lambda = f64::max(LEAST_DAMPING, 10.0 * lambda);
-                }
+                let limit = before - Known::cost(&self.known, &trial.x);
+                let judged = (phase == Phase::Rolled, limit);
+                let (next, nodes) = measure(&moved, &self.data, &self.grid, &trial, judged)?;
+                let better = merit(&next, &trial.x) <= before;
+                better.then_some((moved, Point { nodes, ..trial }))
             };
+            let taken = damping.step(triangle, |step| match &linear {
+                Linear::Loose(l) => judge(l.moved(&self.model, &self.point, step)),
+                // Gaps are closed by less where closing them at once leads astray; no damping does that.
+                Linear::Whole(c) if phase == Phase::Tied => {
+                    let halves = std::iter::successors(Some(1.0), |f| Some(0.5 * f));
+                    halves
+                        .take_while(|f| *f > LEAST_FRACTION)
+                        .find_map(|f| judge(c.moved(&self.model, &self.point, step, f)))
+                }
+                Linear::Whole(c) => judge(c.moved(&self.model, &self.point, step, 1.0)),
+            });
             let Some((model, point)) = taken else {
                 return phase == Phase::Rolled && change < ROUNDING;
             };
@@ -180,11 +176,6 @@ impl Search<'_> {
             if phase == Phase::Rolled && flat == FLAT_STEPS {
                 return change < NEAR;
             }
-            lambda = if lambda <= LEAST_DAMPING {
-                0.0
-            } else {
-                0.1 * lambda
-            };
         }
         false
     }
@@ -198,7 +189,7 @@ impl Search<'_> {
         unknowns: usize,
         pass: &Pass,
     ) -> Vec<f64> {
-        let inverse = triangle.covariance();
+        let inverse = triangle.inverse();
         let residuals = (self.model.joints() * self.data.t.len()) as f64;
         let variance = pass.merit.cost / (residuals - unknowns as f64).max(1.0);
         let scales = self.model.scales();
@@ -218,7 +209,7 @@ fn acceptable(m: &Model, stiffest: f64) -> bool {
     m.values().iter().all(|x| x.is_finite())
         && m.friction.iter().all(|f| f.vt > 1e-5)
         && stiffness(m) < stiffest
-        && (m.get(Param::Omega0Squared) > 0.0 || m.joints() == 2)
+        && m.rig.feasible()
 }
 
 fn relative(step: &[f64], scales: &[f64]) -> f64 {

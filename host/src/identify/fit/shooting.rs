@@ -9,37 +9,38 @@
 //! δs[k+1] = A[k]·δs[k] + B[k]·δp + d[k]      d = end of segment k − start of segment k+1
 //! ```
 //!
-//! so each step solves a small dense problem in (δs[0], δp), whatever the length of the record. Unlike single
+//! so each step solves a small dense problem in (δs\[0\], δp), whatever the length of the record. Unlike single
 //! shooting it does not lose the phase of a long record: every segment starts near the measurement.
 
-use stribeck_core::dual::Dual;
+use stribeck_core::number::dual::Dual;
 
-use super::model::Model;
-use super::motion::{Path, Rate};
-use super::triangle::Triangle;
+use crate::identify::fit::triangle::Triangle;
+use crate::identify::model::motion::Path;
+use crate::identify::model::parametric::{Model, Param, Prior};
+use crate::identify::model::plant::{Fitted, Visit};
 
-/// What is fitted: angles [rad] at increasing times [s], and how much each joint's readings are trusted.
+/// What is fitted: angles \[rad\] at increasing times \[s\], and how much each joint's readings are trusted.
 #[derive(Clone, Debug)]
 pub struct Data {
     pub t: Vec<f64>,
     pub y: Vec<[f64; 2]>,
-    /// Standard deviation of a good reading of each joint [rad].
+    /// Standard deviation of a good reading of each joint \[rad\].
     pub sigma: [f64; 2],
     /// How much larger it is for each reading.
     pub worse: Vec<[f64; 2]>,
 }
 
-/// Segment boundaries: start times [s] and the data points each segment predicts.
+/// Segment boundaries: start times \[s\] and the data points each segment predicts.
 #[derive(Clone, Debug)]
 pub struct Grid {
     pub start: Vec<f64>,
     pub points: Vec<std::ops::Range<usize>>,
-    /// Local error of the integration [rad].
+    /// Local error of the integration \[rad\].
     pub error: f64,
 }
 
 impl Grid {
-    /// Segments of about `length` [s] from time `t0`, where the free run will start, to the last reading. `error`: local
+    /// Segments of about `length` \[s\] from time `t0`, where the free run will start, to the last reading. `error`: local
     /// error of the integration in standard deviations of the more exact joint.
     pub fn new(data: &Data, t0: f64, length: f64, error: f64) -> Grid {
         let t1 = data.t[data.t.len() - 1];
@@ -77,12 +78,40 @@ pub struct Point {
     pub x: Vec<f64>,
 }
 
-/// A prior on one free parameter: value ± sigma, in the parameter's unit.
+/// A prior by its place among the free parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Prior {
-    pub index: usize,
-    pub value: f64,
-    pub sigma: f64,
+pub struct Known {
+    index: usize,
+    value: f64,
+    sigma: f64,
+}
+
+impl Known {
+    /// Those of the priors whose parameter is free in `model`.
+    pub fn of(model: &Model, priors: &[Prior]) -> Vec<Known> {
+        let placed = |p: &Prior| {
+            Some(Known {
+                index: model.place(p.param)?,
+                value: p.value,
+                sigma: p.sigma,
+            })
+        };
+        priors.iter().filter_map(placed).collect()
+    }
+
+    /// The pseudo-measurement as an equation in (`ns` states, `np` parameters).
+    pub fn row(&self, ns: usize, np: usize, x: &[f64]) -> Vec<f64> {
+        let mut row = vec![0.0; ns + np + 1];
+        row[ns + self.index] = 1.0 / self.sigma;
+        row[ns + np] = (self.value - x[self.index]) / self.sigma;
+        row
+    }
+
+    /// Square of the deviation from the prior, in units of σ.
+    pub fn cost(known: &[Known], x: &[f64]) -> f64 {
+        let square = |k: &Known| ((k.value - x[k.index]) / k.sigma).powi(2);
+        known.iter().map(square).sum()
+    }
 }
 
 /// One segment, linearised at the current point.
@@ -126,28 +155,29 @@ impl Merit {
 pub struct Pass {
     pub(super) segments: Vec<Linear>,
     pub merit: Merit,
+    /// Residual of every reading, in units of its σ.
+    pub residuals: Vec<[f64; 2]>,
 }
 
 /// Integrate all segments with derivatives at `point`.
 pub fn linearise(model: &Model, data: &Data, grid: &Grid, point: &Point) -> Pass {
-    let dynamic = model.dynamic();
-    macro_rules! pass {
-        ($system:ident, $ns:literal, [$($n:literal),+]) => {
-            match $ns + dynamic {
-                $(n if n <= $n => linearise_in::<_, _, $ns, $n>(
-                    model, data, grid, point,
-                    |x: &[Dual<f64, $n>]| model.$system(x),
-                    model.$system(&point.x[..dynamic]),
-                ),)+
-                n => unreachable!("{n} derivatives: more free parameters than any model has"),
+    struct All<'a>(&'a Model, &'a Data, &'a Grid, &'a Point);
+    impl Visit for All<'_> {
+        type Out = Pass;
+        fn at<R: Fitted<NS>, const NS: usize>(self, rig: &R) -> Pass {
+            let All(model, data, grid, point) = self;
+            macro_rules! derivatives {
+                ($($n:literal),+) => {
+                    match NS + model.dynamic() {
+                        $(n if n <= $n => linearise_in::<R, NS, $n>(model, data, grid, point, rig),)+
+                        n => unreachable!("{n} derivatives: more free parameters than any model has"),
+                    }
+                };
             }
-        };
+            derivatives!(5, 8, 12, 16, 24)
+        }
     }
-    if model.joints() == 2 {
-        pass!(furuta, 4, [8, 12, 16, 24])
-    } else {
-        pass!(pendulum, 2, [5, 8, 12])
-    }
+    model.rig.visit(All(model, data, grid, point))
 }
 
 /// The merit of `point` without derivatives, what a trial step is judged by, and the start states used. `rolled`: one
@@ -158,25 +188,29 @@ pub fn measure(
     data: &Data,
     grid: &Grid,
     point: &Point,
-    (rolled, limit): (bool, f64),
+    judged: (bool, f64),
 ) -> Option<(Merit, Vec<[f64; 4]>)> {
-    let x = &point.x[..model.dynamic()];
-    match (model.furuta(x), model.pendulum(x)) {
-        (Some(s), _) => measure_in::<_, 4>(model, data, grid, point, &s, (rolled, limit)),
-        (_, Some(s)) => measure_in::<_, 2>(model, data, grid, point, &s, (rolled, limit)),
-        _ => unreachable!("a rig is one of the two"),
+    struct All<'a>(&'a Model, &'a Data, &'a Grid, &'a Point, (bool, f64));
+    impl Visit for All<'_> {
+        type Out = Option<(Merit, Vec<[f64; 4]>)>;
+        fn at<R: Fitted<NS>, const NS: usize>(self, rig: &R) -> Self::Out {
+            let All(model, data, grid, point, judged) = self;
+            measure_in::<R, NS>(model, data, grid, point, rig, judged)
+        }
     }
+    model.rig.visit(All(model, data, grid, point, judged))
 }
 
-fn measure_in<P: Rate<f64, NS>, const NS: usize>(
+fn measure_in<R: Fitted<NS>, const NS: usize>(
     model: &Model,
     data: &Data,
     grid: &Grid,
     point: &Point,
-    system: &P,
+    rig: &R,
     (rolled, limit): (bool, f64),
 ) -> Option<(Merit, Vec<[f64; 4]>)> {
     let joints = NS / 2;
+    let system = &model.motion::<f64, R, NS>(rig, &point.x[..model.dynamic()]);
     let offset = model.with_values(&point.x).offset;
     let mut merit = Merit::default();
     let mut nodes = point.nodes.clone();
@@ -206,18 +240,13 @@ fn measure_in<P: Rate<f64, NS>, const NS: usize>(
     Some((merit, nodes))
 }
 
-fn linearise_in<R, P, const NS: usize, const N: usize>(
+fn linearise_in<R: Fitted<NS>, const NS: usize, const N: usize>(
     model: &Model,
     data: &Data,
     grid: &Grid,
     point: &Point,
-    system: impl Fn(&[Dual<f64, N>]) -> Option<R>,
-    plain: Option<P>,
-) -> Pass
-where
-    R: Rate<Dual<f64, N>, NS>,
-    P: Rate<f64, NS>,
-{
+    rig: &R,
+) -> Pass {
     let joints = NS / 2;
     let dynamic = model.dynamic();
     let np = model.free.len();
@@ -225,16 +254,11 @@ where
     let x: Vec<Dual<f64, N>> = (0..dynamic)
         .map(|i| Dual::variable(point.x[i], NS + i))
         .collect();
-    let (Some(system), Some(plain)) = (system(&x), plain) else {
-        unreachable!("the caller matched the rig")
-    };
+    let system = model.motion::<Dual<f64, N>, R, NS>(rig, &x);
+    let plain = model.motion::<f64, R, NS>(rig, &point.x[..dynamic]);
     // Where the offset of each joint stands among the parameters.
-    let offset_column: [Option<usize>; 2] = std::array::from_fn(|j| {
-        model
-            .free
-            .iter()
-            .position(|p| *p == super::model::Param::Offset(j))
-    });
+    let offset_column: [Option<usize>; 2] = std::array::from_fn(|j| model.place(Param::Offset(j)));
+    let mut residuals = vec![[0.0; 2]; data.t.len()];
     let count = grid.start.len();
     let mut segments = Vec::with_capacity(count);
     let mut merit = Merit::default();
@@ -258,6 +282,7 @@ where
                 }
                 let r = (data.y[i][j] - angle.re - offset[j]) * weight;
                 row[NS + np] = r;
+                residuals[i][j] = r;
                 merit.residual(j, r);
                 rows.add(&mut row);
             }
@@ -286,5 +311,9 @@ where
             by_param,
         });
     }
-    Pass { segments, merit }
+    Pass {
+        segments,
+        merit,
+        residuals,
+    }
 }

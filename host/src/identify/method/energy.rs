@@ -6,20 +6,24 @@
 //! ```
 //!
 //! At turning points the kinetic energy of a pendulum vanishes, so only angles enter the left side. ω0² and the first
-//! state come from the timing of the whole record with the friction held ([`super::subject::Subject::settle`]).
+//! state come from the timing of the whole record with the friction held ([`crate::identify::data::free_motion::FreeMotion::settle`]).
 
-use stribeck_core::plant::Plant;
+use stribeck_core::number::math;
 
 use crate::error::{Error, Result};
 
-use super::greybox::Fitted;
-use super::model::{Coef, Model, Param, Rig};
-use super::motion::free_run;
-use super::outcome::Outcome;
-use super::record::{Record, median};
-use super::smooth::{Smooth, local};
-use super::subject::Subject;
-use super::triangle::Triangle;
+use crate::identify::data::dataset::Dataset;
+use crate::identify::data::free_motion::FreeMotion;
+use crate::identify::data::record::{Record, median};
+use crate::identify::data::smooth::{Smooth, local};
+use crate::identify::fit::fitted::Fitted;
+use crate::identify::fit::triangle::Triangle;
+use crate::identify::method::{Method, Options};
+use crate::identify::model::motion::free_run;
+use crate::identify::model::parametric::{Coef, Model, Param};
+use crate::identify::model::plant::pendulum::OMEGA0_SQ;
+use crate::identify::outcome::{Knowledge, Outcome};
+use crate::identify::verdict::{Verdict, by_whiteness};
 
 /// Terms of a pendulum's balance, in the order of its columns.
 const PENDULUM: [Coef; 3] = [Coef::Coulomb, Coef::Viscous, Coef::Drag];
@@ -28,61 +32,122 @@ const ENOUGH: f64 = 0.9;
 /// Most corrections for what smoothing does.
 const CORRECTIONS: usize = 4;
 
-/// Identify from the energy balance.
-pub fn identify(subject: &Subject) -> Result<Outcome> {
-    let began = std::time::Instant::now();
-    let terms: &[Coef] = match subject.rig {
-        Rig::Pendulum { .. } => &PENDULUM,
-        Rig::Furuta(_) => &[Coef::Coulomb, Coef::Viscous],
-    };
-    let mut model = subject.model(terms);
-    let pendulous = matches!(subject.rig, Rig::Pendulum { .. });
-    // The balance scales with the rig: where that is refined, two rounds settle both. A pendulum's is corrected below.
-    let rounds = if pendulous || subject.free_rig.is_empty() {
-        1
-    } else {
-        2
-    };
-    let (mut settled, mut stderr) = (None, Vec::new());
-    for _ in 0..rounds {
-        stderr = if pendulous {
-            pendulum(&subject.record, subject.prepared.scale, &mut model)?
+pub struct Energy;
+
+impl Method for Energy {
+    fn name(&self) -> &'static str {
+        "energy"
+    }
+
+    fn suits(&self, data: &Dataset) -> std::result::Result<(), String> {
+        match data.rig {
+            Some(_) => Ok(()),
+            None => Err("it needs the angles of a passive plant".into()),
+        }
+    }
+
+    fn run(&self, data: &Dataset, _: &Options) -> Result<Outcome> {
+        let motion = data.motion()?;
+        let found = if motion.rig.joints() == 1 {
+            pendulum(motion)?
         } else {
-            furuta(subject, &mut model)?
+            windows(motion)?
         };
-        let found = subject.settle(&model);
-        for &p in &found.model.free {
-            model.set(p, found.model.get(p));
-        }
-        settled = Some(found);
+        let Found {
+            mut model,
+            settled,
+            mut stderr,
+            balance,
+        } = found;
+        settle(motion, &mut model, &mut stderr, &settled);
+        let known = Knowledge {
+            model: &model,
+            start: &settled.start,
+            stderr: &stderr,
+            covariance: None,
+            freedom: balance.freedom,
+        };
+        Ok(Outcome::of(self.name(), balance.verdict, motion, &known))
     }
-    let Some(mut settled) = settled else {
-        unreachable!("at least one round")
+}
+
+/// Put the rig that was settled into the model. Of several joints it is not this method's to judge: its standard errors
+/// are left open.
+pub fn settle(motion: &FreeMotion, model: &mut Model, stderr: &mut [f64], settled: &Fitted) {
+    let errors = if motion.rig.joints() == 1 {
+        motion.considered(model, stderr, settled)
+    } else {
+        vec![f64::INFINITY; settled.stderr.len()]
     };
-    if pendulous {
-        let last;
-        (model, settled, last) = corrected(subject, model, settled)?;
-        // The last correction shows how well the smoothing is understood.
-        for (i, p) in model.free.iter().enumerate() {
-            if let Some(k) = PENDULUM.iter().position(|&c| *p == Param::Friction(c, 0)) {
-                stderr[i] = f64::hypot(stderr[i], last[k]);
-            }
+    for (k, &p) in settled.model.free.iter().enumerate() {
+        model.set(p, settled.model.get(p));
+        if let Some(i) = model.place(p) {
+            stderr[i] = errors[k];
         }
     }
-    for (i, &p) in model.free.clone().iter().enumerate() {
-        if let Some(k) = settled.model.free.iter().position(|s| *s == p) {
-            model.set(p, settled.model.get(p));
-            stderr[i] = settled.stderr[k];
+}
+
+/// What the energy balance and the timing gave.
+struct Found {
+    model: Model,
+    settled: Fitted,
+    stderr: Vec<f64>,
+    balance: Balance,
+}
+
+/// One balance solved: standard errors of the free parameters (0 where not its own), its degrees of freedom, its verdict.
+struct Balance {
+    stderr: Vec<f64>,
+    freedom: f64,
+    verdict: Verdict,
+}
+
+/// Several joints: the balance scales with the rig, so where that is free two rounds settle both.
+fn windows(motion: &FreeMotion) -> Result<Found> {
+    let mut model = motion.model(&[Coef::Coulomb, Coef::Viscous]);
+    let rounds = if motion.freedom.free.is_empty() { 1 } else { 2 };
+    let mut balance = by_windows(motion, &mut model)?;
+    let mut settled = motion.settle(&model);
+    for _ in 1..rounds {
+        model.adopt(&settled.model, &settled.model.free);
+        balance = by_windows(motion, &mut model)?;
+        settled = motion.settle(&model);
+    }
+    Ok(Found {
+        stderr: balance.stderr.clone(),
+        model,
+        settled,
+        balance,
+    })
+}
+
+/// One joint: half swings, corrected for what smoothing does.
+fn pendulum(motion: &FreeMotion) -> Result<Found> {
+    let mut model = motion.model(&PENDULUM);
+    let balance = half_swings(&motion.record, motion.prepared.scale, &mut model)?;
+    let settled = motion.settle(&model);
+    model.adopt(&settled.model, &settled.model.free);
+    let mut stderr = balance.stderr.clone();
+    let (model, settled, last) = corrected(motion, model, settled)?;
+    // The last correction shows how well the smoothing is understood.
+    for (i, p) in model.free.iter().enumerate() {
+        if let Some(k) = PENDULUM.iter().position(|&c| *p == Param::Friction(c, 0)) {
+            stderr[i] = (stderr[i] * stderr[i] + last[k] * last[k]).sqrt();
         }
     }
-    Ok(subject.outcome("energy", &model, &settled.start, &stderr, began))
+    Ok(Found {
+        model,
+        settled,
+        stderr,
+        balance,
+    })
 }
 
 /// Smoothing rounds the turning points, most where Coulomb friction makes the acceleration jump. What it does to the motion
 /// of the estimated model is known, so it is taken off: the balance of that motion gives other numbers than the model has.
 /// Kept where the free run gets better.
 fn corrected(
-    subject: &Subject,
+    motion: &FreeMotion,
     mut best: Model,
     mut settled: Fitted,
 ) -> Result<(Model, Fitted, [f64; 3])> {
@@ -95,11 +160,11 @@ fn corrected(
             image.set(p, settled.model.get(p));
         }
         let mut measured = image.clone();
-        pendulum(&subject.record, subject.prepared.scale, &mut measured)?;
-        let mut record = subject.record.clone();
+        half_swings(&motion.record, motion.prepared.scale, &mut measured)?;
+        let mut record = motion.record.clone();
         record.q = free_run(&image, &settled.start, &record.t);
         let mut seen = image.clone();
-        pendulum(&record, subject.prepared.scale, &mut seen)?;
+        half_swings(&record, motion.prepared.scale, &mut seen)?;
         let mut next = image.clone();
         let mut change = [0.0; 3];
         for (k, p) in params.into_iter().enumerate() {
@@ -110,7 +175,7 @@ fn corrected(
                 change[k] = wrong;
             }
         }
-        let trial = subject.settle(&next);
+        let trial = motion.settle(&next);
         let (before, after) = (100.0 - settled.fit[0], 100.0 - trial.fit[0]);
         if after < before {
             (best, settled, last) = (next, trial, change);
@@ -123,8 +188,8 @@ fn corrected(
 }
 
 /// Set c, b, d of `model` from half swings; standard errors in the order of its free parameters.
-fn pendulum(record: &Record, scale: f64, model: &mut Model) -> Result<Vec<f64>> {
-    let w2 = model.get(Param::Omega0Squared);
+fn half_swings(record: &Record, scale: f64, model: &mut Model) -> Result<Balance> {
+    let w2 = model.get(OMEGA0_SQ);
     // Noise makes the motion look faster than a pendulum can be.
     let scale = scale.max(0.9 / w2.max(1e-6).sqrt());
     let (step, half) = (0.05 * scale, (0.4 * scale).max(4.0 * record.dt()));
@@ -149,7 +214,7 @@ fn pendulum(record: &Record, scale: f64, model: &mut Model) -> Result<Vec<f64>> 
     let least = (20.0 * record.resolution(0))
         .max(3.0 * median(&mut second))
         .max(0.01);
-    let mut eq = Triangle::new(4);
+    let mut rows: Vec<[f64; 5]> = Vec::new();
     for pair in turns.windows(2) {
         let [(ia, a), (ib, b)] = [pair[0], pair[1]];
         if (b - a).abs() < least {
@@ -161,71 +226,57 @@ fn pendulum(record: &Record, scale: f64, model: &mut Model) -> Result<Vec<f64>> 
                 .sum()
         };
         // A zero that is off by ε changes the left side by ε·ω0²·(sinθb − sinθa), the other way in the next half swing.
-        eq.add(&mut [
+        let [(sa, ca), (sb, cb)] = [math::sin_cos_f64(a), math::sin_cos_f64(b)];
+        rows.push([
             (b - a).abs(),
             sum(2),
             sum(3),
-            -w2 * (b.sin() - a.sin()),
-            w2 * (b.cos() - a.cos()),
+            -w2 * (sb - sa),
+            w2 * (cb - ca),
         ]);
     }
-    if eq.rows < 5 {
+    if rows.len() < 5 {
         return Err(Error::invalid(
             format!(
                 "{} half swings: the energy balance needs at least 5",
-                eq.rows
+                rows.len()
             ),
             "record more swings, or use `--method greybox`",
         ));
     }
-    Ok(apply(
-        model,
-        &dissipative(&eq),
-        &PENDULUM.map(|c| Param::Friction(c, 0)),
-    ))
-}
-
-/// Friction only takes energy: columns whose coefficient comes out negative are tied to zero, quadratic drag first.
-fn dissipative(eq: &Triangle) -> Triangle {
-    let mut tied = eq.clone();
-    for column in [2, 1, 0] {
-        if tied
-            .solve()
-            .iter()
-            .take(PENDULUM.len())
-            .all(|x| *x >= -1e-9)
-        {
-            break;
-        }
-        let mut row = [0.0; 5];
-        row[column] = 1e9;
-        tied.add(&mut row);
-    }
-    tied
+    // The zero's error may have either sign.
+    let signed = [true, true, true, false];
+    let params = PENDULUM.map(|c| Param::Friction(c, 0));
+    Ok(apply(model, &rows, &signed, &params))
 }
 
 /// Set μd, μv of both joints from windows of one time scale.
-fn furuta(subject: &Subject, model: &mut Model) -> Result<Vec<f64>> {
-    let scale = subject.prepared.scale;
+fn by_windows(motion: &FreeMotion, model: &mut Model) -> Result<Balance> {
+    let scale = motion.prepared.scale;
     let step = scale / 12.0;
     let smooth = Smooth::new(
-        &subject.record,
+        &motion.record,
         step,
-        (0.5 * scale).max(4.0 * subject.record.dt()),
+        (0.5 * scale).max(4.0 * motion.record.dt()),
     );
-    let values = model.values();
-    let Some(system) = model.furuta::<f64>(&values[..model.dynamic()]) else {
-        unreachable!("the caller matched the rig")
+    let offset = model.offset;
+    let at = |i: usize| {
+        let q = smooth.q[i];
+        ([q[0] - offset[0], q[1] - offset[1]], smooth.w[i])
     };
-    let at = |i: usize| (smooth.q[i], smooth.w[i]);
-    let normal: Vec<[f64; 2]> = (0..smooth.t.len())
-        .map(|i| system.plant.terms(at(i).0, at(i).1).normal)
-        .collect();
-    let mut eq = Triangle::new(4);
+    let n = smooth.t.len();
+    let (normal, energy): (Vec<[f64; 2]>, Vec<f64>) = model.with_plant(|plant| {
+        (0..n)
+            .map(|i| {
+                let (q, w) = at(i);
+                (plant.terms(q, w).normal, plant.energy(q, w))
+            })
+            .unzip()
+    });
+    let mut rows: Vec<[f64; 5]> = Vec::new();
     let width = 12;
-    for k in 0..(smooth.t.len() - 1) / width {
+    for k in 0..(n - 1) / width {
         let (a, b) = (k * width, (k + 1) * width);
-        let energy = |i: usize| system.plant.energy(at(i).0, at(i).1);
         let mut row = [0.0; 5];
         for i in a..=b {
             let weight = if i == a || i == b { 0.5 * step } else { step };
@@ -235,12 +286,15 @@ fn furuta(subject: &Subject, model: &mut Model) -> Result<Vec<f64>> {
                 row[2 * j + 1] += weight * w * w;
             }
         }
-        row[4] = energy(a) - energy(b);
-        eq.add(&mut row);
+        row[4] = energy[a] - energy[b];
+        rows.push(row);
     }
-    if eq.rows < 10 {
+    if rows.len() < 10 {
         return Err(Error::invalid(
-            format!("{} windows: the energy balance needs at least 10", eq.rows),
+            format!(
+                "{} windows: the energy balance needs at least 10",
+                rows.len()
+            ),
             "record a longer swing",
         ));
     }
@@ -250,20 +304,38 @@ fn furuta(subject: &Subject, model: &mut Model) -> Result<Vec<f64>> {
             Param::Friction(Coef::Viscous, j),
         ]
     });
-    Ok(apply(model, &eq, params.as_flattened()))
+    Ok(apply(model, &rows, &[true; 4], params.as_flattened()))
 }
 
-/// Put the solution of `eq` into the model; standard errors for all its free parameters (0 where not in `params`).
-fn apply(model: &mut Model, eq: &Triangle, params: &[Param]) -> Vec<f64> {
-    let solution = eq.solve();
-    let variance = eq.residual() / (eq.rows as f64 - params.len() as f64).max(1.0);
-    let covariance = eq.covariance();
+/// Put the solution of the equations into the model, no signed unknown below zero: friction only takes energy.
+fn apply(model: &mut Model, rows: &[[f64; 5]], signed: &[bool], params: &[Param]) -> Balance {
+    let unknowns = signed.len();
+    let mut eq = Triangle::new(unknowns);
+    for row in rows {
+        eq.add(&mut row.clone());
+    }
+    let (solution, free) = eq.nonnegative(signed);
+    let residuals: Vec<f64> = rows
+        .iter()
+        .map(|r| r[unknowns] - (0..unknowns).map(|i| r[i] * solution[i]).sum::<f64>())
+        .collect();
+    let square: f64 = residuals.iter().map(|r| r * r).sum();
+    // Unknowns that are tied to zero take no degree of freedom.
+    let freedom = (rows.len() - free.iter().filter(|f| **f).count()) as f64;
+    let (verdict, inflation) = by_whiteness(&residuals);
+    let variance = inflation * square / freedom.max(1.0);
+    // A tied term is as uncertain as if it were free.
+    let inverse = eq.inverse();
     let mut stderr = vec![0.0; model.free.len()];
     for (k, &p) in params.iter().enumerate() {
         model.set(p, solution[k]);
-        if let Some(i) = model.free.iter().position(|f| *f == p) {
-            stderr[i] = (variance * covariance[(k, k)]).sqrt();
+        if let Some(i) = model.place(p) {
+            stderr[i] = (variance * inverse[(k, k)]).sqrt();
         }
     }
-    stderr
+    Balance {
+        stderr,
+        freedom,
+        verdict,
+    }
 }

@@ -9,17 +9,23 @@
 //! twice), once with little and once with more torque noise: which of the two suits depends on how far the friction law
 //! is from the truth. The better free run decides.
 
-use stribeck_core::ekf::{self, Ekf};
-use stribeck_core::plant::PlantConfig;
-use stribeck_core::scalar::Scalar;
+use stribeck_core::model::plant::PlantConfig;
+use stribeck_core::model::plant::tolerance::Tolerance;
+use stribeck_core::number::scalar::Scalar;
+use stribeck_core::number::verdict::Verdict as Judged;
+use stribeck_core::observer::ekf::{self, Ekf};
 
 use crate::error::{Error, Result};
 
-use super::greybox::{Fitted, Options};
-use super::model::{Coef, Model, Param, Rig};
-use super::online::{Precision, even, plant};
-use super::outcome::Outcome;
-use super::subject::Subject;
+use crate::identify::data::dataset::Dataset;
+use crate::identify::data::free_motion::FreeMotion;
+use crate::identify::fit::fitted::{self, Fitted};
+use crate::identify::method::online::even;
+use crate::identify::method::{Method, Options, Precision, energy, greybox};
+use crate::identify::model::parametric::{Coef, Model, Param};
+use crate::identify::model::plant::pendulum::OMEGA0_SQ;
+use crate::identify::outcome::{Knowledge, Outcome};
+use crate::identify::verdict::{Pattern, Verdict};
 
 /// Friction terms of the filter, in the order of its parameters.
 const TERMS: [Coef; 3] = [Coef::Coulomb, Coef::Viscous, Coef::Drag];
@@ -44,8 +50,12 @@ struct Passage {
 #[derive(Clone, Copy)]
 struct Passed {
     p: [f64; ekf::PARAMETERS],
+    /// As the record has them: the rig's tolerances are added to every method's results in one place.
     sigma: [f64; ekf::PARAMETERS],
     stage: u8,
+    /// The filter's own judgement, and how far its estimates moved [σ] per joint.
+    verdict: Judged,
+    drift: [f64; 2],
     /// Standard deviation the filter took a reading for [rad].
     noise: [f64; 2],
 }
@@ -83,8 +93,10 @@ impl Passage {
         let e = filter.estimate(&state);
         Passed {
             p: e.p.map(S::to_f64),
-            sigma: e.sigma.map(S::to_f64),
+            sigma: filter.record_sigma(&state).map(S::to_f64),
             stage: e.stage,
+            verdict: e.verdict,
+            drift: e.drift.map(S::to_f64),
             noise: filter.noise(&state).map(S::to_f64),
         }
     }
@@ -97,10 +109,24 @@ impl Passage {
 }
 
 /// The joint EKF over the record.
-pub fn identify(subject: &Subject, precision: Precision) -> Result<Outcome> {
-    match subject.rig {
-        Rig::Furuta(_) => furuta(subject, precision),
-        Rig::Pendulum { .. } => pendulum(subject, precision),
+pub struct Kalman;
+
+impl Method for Kalman {
+    fn name(&self) -> &'static str {
+        "ekf"
+    }
+
+    fn suits(&self, data: &Dataset) -> std::result::Result<(), String> {
+        greybox::Greybox.suits(data)
+    }
+
+    fn run(&self, data: &Dataset, options: &Options) -> Result<Outcome> {
+        let motion = data.motion()?;
+        if motion.rig.joints() == 1 {
+            pendulum(motion, options.precision)
+        } else {
+            as_on_chip(motion, options.precision)
+        }
     }
 }
 
@@ -113,43 +139,52 @@ fn paced(mut config: ekf::Config, dt: f64) -> ekf::Config {
     config
 }
 
-fn furuta(subject: &Subject, precision: Precision) -> Result<Outcome> {
-    let began = std::time::Instant::now();
-    let model = subject.model(&TERMS[..2]);
-    let (dt, q) = even(subject, &model);
+fn as_on_chip(motion: &FreeMotion, precision: Precision) -> Result<Outcome> {
+    let model = motion.model(&TERMS[..2]);
+    let (dt, q) = even(motion, &model);
     let passage = Passage {
-        plant: plant(&model.rig),
+        plant: model.rig.config(),
         config: paced(ekf::Config::default(), dt),
         precision,
         dt,
-        count: std::array::from_fn(|j| subject.record.resolution(j).max(1e-6)),
+        count: std::array::from_fn(|j| motion.record.resolution(j).max(1e-6)),
         q,
     };
     passage.validate()?;
     let passed = passage.pass(None);
-    let taken = Taken::new(subject, &model, &passage.config, &passed);
-    let mut out = taken.outcome(subject, [1.0; 2], began);
-    if passed.stage != ekf::STAGE_JOINT {
+    let end = End::new(motion, &model, &passage.config, &passed);
+    let joint = passed.stage == ekf::STAGE_JOINT;
+    let verdict = match passed.verdict {
+        _ if !joint => Verdict::NotConverged,
+        Judged::NotConverged => Verdict::NotConverged,
+        Judged::Explained => Verdict::Explained,
+        Judged::Inflated => Verdict::Inflated {
+            variance: passed.drift[0].max(passed.drift[1]).powi(2),
+        },
+        // Colour and drift say that something is left, not what: the grey box's residuals name it.
+        Judged::NotExplained => Verdict::NotExplained {
+            pattern: Pattern::Unnamed,
+        },
+    };
+    let mut out = end.outcome(motion, verdict, [1.0; 2]);
+    if !joint {
         out.notes
             .push("the joint stage never started: the record is too short or too quiet".into());
     }
     Ok(out)
 }
 
-fn pendulum(subject: &Subject, precision: Precision) -> Result<Outcome> {
-    let began = std::time::Instant::now();
-    let rig = dissipative(subject);
-    let mut model = subject.model(&TERMS);
-    for &p in &subject.free_rig {
-        model.set(p, rig.model.get(p));
-    }
-    let (dt, q) = even(subject, &model);
-    let w2 = model.get(Param::Omega0Squared);
+fn pendulum(motion: &FreeMotion, precision: Precision) -> Result<Outcome> {
+    let rig = dissipative(motion);
+    let mut model = motion.model(&TERMS);
+    model.adopt(&rig.model, &motion.freedom.free);
+    let (dt, q) = even(motion, &model);
+    let w2 = model.get(OMEGA0_SQ);
     let w0 = w2.sqrt();
-    let length = subject.record.duration();
-    let scale = subject.prepared.scale;
+    let length = motion.record.duration();
+    let scale = motion.prepared.scale;
     // The filter takes count²/3 for the variance of a reading: at least what the fit left unexplained.
-    let count = subject
+    let count = motion
         .record
         .resolution(0)
         .max(3f64.sqrt() * rig.rms[0])
@@ -165,13 +200,18 @@ fn pendulum(subject: &Subject, precision: Precision) -> Result<Outcome> {
         slip_speed: (0.012 * w0) as f32,
         still_speed: (5e-3 * w0) as f32,
         prior: [(0.1 * w2) as f32, (0.3 * w0) as f32, 0.3],
+        // The rig is that of the fit: per unit of inertia, with its own ω0² and offset.
+        tolerance: Tolerance::EXACT,
+        start_spread: 0.0,
+        // The fit has already judged the readings; what it left must not cost the filter its turning points.
+        gate: 1e6,
         start_s,
         start_max_s: 2.0 * start_s,
         window_s: (0.4 * scale).max(4.0 * dt) as f32,
         ..defaults
     };
     let mut passage = Passage {
-        plant: plant(&model.rig),
+        plant: model.rig.config(),
         config: paced(config, dt),
         precision,
         dt,
@@ -188,7 +228,7 @@ fn pendulum(subject: &Subject, precision: Precision) -> Result<Outcome> {
         }
     }
     passage.config.doubt = 1.0;
-    let mut best = Taken::new(subject, &model, &passage.config, &first);
+    let mut best = End::new(motion, &model, &passage.config, &first);
     for density in TORQUE_NOISE {
         passage.config.torque_noise = (density * w0.powi(3)) as f32;
         let mut p = from;
@@ -202,15 +242,21 @@ fn pendulum(subject: &Subject, precision: Precision) -> Result<Outcome> {
             }));
             p = passed.p;
         }
-        let taken = Taken::new(subject, &model, &passage.config, &passed);
-        if taken.settled.fit[0] > best.settled.fit[0] {
-            best = taken;
+        let end = End::new(motion, &model, &passage.config, &passed);
+        if end.settled.fit[0] > best.settled.fit[0] {
+            best = end;
         }
     }
     // Residuals of a law that is nearly right hang together: so many readings are worth fewer independent ones.
-    let worth = rig.rms[0] * (subject.record.t.len() as f64 / rig.effective).sqrt();
-    let doubt = (worth / best.passed.noise[0]).max(1.0);
-    let mut out = best.outcome(subject, [doubt, 1.0], began);
+    let spread = rig.rms[0] * (motion.record.t.len() as f64 / rig.effective).sqrt();
+    let inflation = (spread / best.passed.noise[0]).max(1.0);
+    let verdict = match greybox::verdict(motion, &rig) {
+        Verdict::Explained if inflation > 1.5 => Verdict::Inflated {
+            variance: inflation * inflation,
+        },
+        v => v,
+    };
+    let mut out = best.outcome(motion, verdict, [inflation, 1.0]);
     out.notes.push(format!(
         "the filter ran {} times over the record, each time from the last estimate",
         1 + PASSES
@@ -219,16 +265,16 @@ fn pendulum(subject: &Subject, precision: Precision) -> Result<Outcome> {
 }
 
 /// Coulomb, viscous and quadratic friction fitted to the whole record; a term that would drive is left out.
-fn dissipative(subject: &Subject) -> Fitted {
-    let options = Options {
+fn dissipative(motion: &FreeMotion) -> Fitted {
+    let options = fitted::Options {
         iterations: 15,
         tolerance: 0.1,
-        ..Options::default()
+        ..fitted::Options::default()
     };
-    let mut model = subject.model(&TERMS);
+    let mut model = motion.model(&TERMS);
     let mut terms = TERMS.to_vec();
     loop {
-        let fitted = subject.fit(&model, &options);
+        let fitted = motion.fit(&model, &options);
         let worst = fitted
             .model
             .free
@@ -242,7 +288,7 @@ fn dissipative(subject: &Subject) -> Fitted {
         match worst {
             Some((c, t)) if t < 0.0 && terms.len() > 1 => {
                 terms.retain(|x| *x != c);
-                model = subject.model(&terms);
+                model = motion.model(&terms);
                 for &p in &model.free.clone() {
                     model.set(p, fitted.model.get(p));
                 }
@@ -253,20 +299,20 @@ fn dissipative(subject: &Subject) -> Fitted {
 }
 
 /// A pass's friction in the model, and the start state (and rig) that suit it.
-struct Taken {
+struct End {
     model: Model,
     stderr: Vec<f64>,
     settled: Fitted,
     passed: Passed,
 }
 
-impl Taken {
-    fn new(subject: &Subject, model: &Model, config: &ekf::Config, passed: &Passed) -> Taken {
+impl End {
+    fn new(motion: &FreeMotion, model: &Model, config: &ekf::Config, passed: &Passed) -> End {
         let mut model = model.clone();
         let mut stderr = vec![0.0; model.free.len()];
         for (k, (p, sigma)) in passed.p.iter().zip(passed.sigma).enumerate() {
             let param = Param::Friction(TERMS[k % 3], k / 3);
-            if let Some(i) = model.free.iter().position(|f| *f == param) {
+            if let Some(i) = model.place(param) {
                 model.set(param, if p.is_finite() { *p } else { 0.0 });
                 stderr[i] = if sigma > 0.0 { sigma } else { f64::INFINITY };
             }
@@ -274,8 +320,8 @@ impl Taken {
         for j in 0..2 {
             model.friction[j].vt = f64::from(config.vt[j]);
         }
-        let settled = subject.settle(&model);
-        Taken {
+        let settled = motion.settle(&model);
+        End {
             model,
             stderr,
             settled,
@@ -283,16 +329,21 @@ impl Taken {
         }
     }
 
-    /// `doubt`: factor on the filter's standard deviations, per joint.
-    fn outcome(mut self, subject: &Subject, doubt: [f64; 2], began: std::time::Instant) -> Outcome {
-        for (i, &p) in self.model.free.clone().iter().enumerate() {
-            if let Some(k) = self.settled.model.free.iter().position(|s| *s == p) {
-                self.model.set(p, self.settled.model.get(p));
-                self.stderr[i] = self.settled.stderr[k];
-            } else if let Param::Friction(_, j) = p {
-                self.stderr[i] *= doubt[j];
+    /// `inflation`: factor on the filter's standard deviations, per joint.
+    fn outcome(mut self, motion: &FreeMotion, verdict: Verdict, inflation: [f64; 2]) -> Outcome {
+        for (s, &p) in self.stderr.iter_mut().zip(&self.model.free) {
+            if let Param::Friction(_, j) = p {
+                *s *= inflation[j];
             }
         }
-        subject.outcome("ekf", &self.model, &self.settled.start, &self.stderr, began)
+        energy::settle(motion, &mut self.model, &mut self.stderr, &self.settled);
+        let known = Knowledge {
+            model: &self.model,
+            start: &self.settled.start,
+            stderr: &self.stderr,
+            covariance: None,
+            freedom: 0.0,
+        };
+        Outcome::of("ekf", verdict, motion, &known)
     }
 }

@@ -1,48 +1,29 @@
 //! The observers of the chip, run over a record: the same code, in f32 as on chip or in f64. Here the UAS observer and
-//! what it shares with the joint EKF ([`super::kalman`]).
+//! what it shares with the joint EKF ([`crate::identify::method::kalman`]).
 //!
 //! Both need evenly spaced samples: an uneven record is interpolated to its median rate. A pendulum is given per unit of
 //! inertia with a constant normal force of 1, its ω0² from the record when it is not known.
 
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::{PlantConfig, furuta, pendulum};
-use stribeck_core::scalar::Scalar;
-use stribeck_core::tracker;
-use stribeck_core::uas::{self, Uas};
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::parameter::{self, Parameter};
+use stribeck_core::model::plant::PlantConfig;
+use stribeck_core::number::scalar::Scalar;
+use stribeck_core::observer::tracker;
+use stribeck_core::observer::uas::{self, Uas};
 
 use crate::error::Result;
 
-use super::model::{Coef, Model, Rig, model_friction};
-use super::outcome::{Estimate, Outcome};
-use super::smooth::local;
-use super::subject::Subject;
-
-/// Arithmetic of the observers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Precision {
-    /// As on chip
-    F32,
-    F64,
-}
-
-/// The rig as the observers are configured.
-pub(super) fn plant(rig: &Rig) -> PlantConfig {
-    match rig {
-        Rig::Furuta(v) => PlantConfig::Furuta(furuta::Config::from_values(v.map(|x| x as f32))),
-        Rig::Pendulum { omega0_sq, .. } => PlantConfig::Pendulum(pendulum::Config {
-            mass: *omega0_sq as f32,
-            length: 1.0,
-            inertia: 1.0,
-            tilt: 0.0,
-            gravity: 1.0,
-            load: 1.0,
-        }),
-    }
-}
+use crate::identify::data::dataset::Dataset;
+use crate::identify::data::free_motion::FreeMotion;
+use crate::identify::data::smooth::local;
+use crate::identify::method::{Method, Options, Precision};
+use crate::identify::model::parametric::{Coef, Model, model_friction};
+use crate::identify::outcome::{Estimate, Knowledge, Outcome};
+use crate::identify::verdict::Verdict;
 
 /// Angles at a constant rate, less the model's offset; the time between them [s].
-pub(super) fn even(subject: &Subject, model: &Model) -> (f64, Vec<[f64; 2]>) {
-    let r = &subject.record;
+pub(super) fn even(motion: &FreeMotion, model: &Model) -> (f64, Vec<[f64; 2]>) {
+    let r = &motion.record;
     let dt = r.dt();
     let uneven =
         r.t.windows(2)
@@ -56,7 +37,7 @@ pub(super) fn even(subject: &Subject, model: &Model) -> (f64, Vec<[f64; 2]>) {
         return (dt, q);
     }
     let n = (r.duration() / dt).floor() as usize;
-    let half = (3.0 * dt).min(0.2 * subject.prepared.scale);
+    let half = (3.0 * dt).min(0.2 * motion.prepared.scale);
     let joints: Vec<Vec<f64>> = (0..r.joints).map(|j| r.joint(j)).collect();
     let q = (0..n)
         .map(|i| {
@@ -70,75 +51,79 @@ pub(super) fn even(subject: &Subject, model: &Model) -> (f64, Vec<[f64; 2]>) {
     (dt, q)
 }
 
-/// Names and units of the observer's ten parameters.
-const UAS_LABELS: [(&str, &str); 10] = [
-    ("μd0", "m"),
-    ("μs0", "m"),
-    ("μv0", "N·m·s"),
-    ("vt0", "rad/s"),
-    ("Fnt0", "N"),
-    ("μd1", "m"),
-    ("μs1", "m"),
-    ("μv1", "N·m·s"),
-    ("vt1", "rad/s"),
-    ("Fnt1", "N"),
-];
-
 /// The UAS observer over the record. Its parameters are a prior: each is printed beside the fixed point of its law.
-pub fn uas(subject: &Subject, precision: Precision) -> Result<Outcome> {
-    let began = std::time::Instant::now();
-    let base = subject.model(&[Coef::Coulomb, Coef::Viscous]);
-    let config = uas::Config {
-        mode: uas::Mode::Bench,
-        ..uas::Config::default()
-    };
-    let (dt, q) = even(subject, &base);
-    let rig = plant(&base.rig);
-    let z = match precision {
-        Precision::F32 => run_uas::<f32>(&rig, &config, dt, &q, |x| x as f32),
-        Precision::F64 => run_uas::<f64>(&rig, &config, dt, &q, |x| x),
-    };
-    let mut model = base.clone();
-    model.free = Vec::new();
-    for j in 0..2 {
-        let mut p: [f64; 5] = std::array::from_fn(|i| z[5 * j + i]);
-        // A free run cannot follow a sharper corner than this in reasonable time.
-        p[3] = p[3].max(5e-3);
-        model.friction[j] = model_friction(&Friction::brown_mcphee(p));
+pub struct UasObserver;
+
+impl Method for UasObserver {
+    fn name(&self) -> &'static str {
+        "uas"
     }
-    let settled = subject.settle(&model);
-    for &p in &settled.model.free {
-        model.set(p, settled.model.get(p));
+
+    fn suits(&self, data: &Dataset) -> std::result::Result<(), String> {
+        if data.is_passive(2) {
+            Ok(())
+        } else {
+            Err("it is for the angles of two joints".into())
+        }
     }
-    let mut out = subject.outcome("uas", &model, &settled.start, &[], began);
+
+    fn run(&self, data: &Dataset, options: &Options) -> Result<Outcome> {
+        let motion = data.motion()?;
+        let base = motion.model(&[Coef::Coulomb, Coef::Viscous]);
+        let config = uas::Config {
+            mode: uas::Mode::Bench,
+            ..uas::Config::default()
+        };
+        let (dt, q) = even(motion, &base);
+        let rig = base.rig.config();
+        let z = match options.precision {
+            Precision::F32 => run_uas::<f32>(&rig, &config, dt, &q, |x| x as f32),
+            Precision::F64 => run_uas::<f64>(&rig, &config, dt, &q, |x| x),
+        };
+        let mut model = base.clone();
+        model.free = Vec::new();
+        for j in 0..2 {
+            let mut p: [f64; 5] = std::array::from_fn(|i| z[5 * j + i]);
+            // A free run cannot follow a sharper corner than this in reasonable time.
+            p[3] = p[3].max(5e-3);
+            model.friction[j] = model_friction(&Friction::brown_mcphee(p));
+        }
+        let settled = motion.settle(&model);
+        model.adopt(&settled.model, &settled.model.free);
+        let known = Knowledge {
+            model: &model,
+            start: &settled.start,
+            stderr: &[],
+            covariance: None,
+            freedom: 0.0,
+        };
+        let mut out = Outcome::of(self.name(), Verdict::Prior, motion, &known);
+        out.estimates = priors(&config, &z);
+        out.notes.push(
+            "the UAS parameter law contains no measurement: it ends at its fixed point on any record"
+                .into(),
+        );
+        Ok(out)
+    }
+}
+
+/// Each parameter with the fixed point of its law and how far it has come.
+fn priors(config: &uas::Config, z: &[f64; 10]) -> Vec<Estimate> {
     let fixed = config.fixed_point();
-    out.estimates = (0..5 * subject.rig.joints())
-        .map(|i| {
-            let (name, unit) = UAS_LABELS[i];
-            let (initial, end) = (f64::from(config.bounds[i].initial), f64::from(fixed[i]));
-            let moved = if initial == end {
-                0.0
-            } else {
-                (z[i] - initial) / (end - initial)
-            };
-            Estimate {
-                name: name.into(),
-                value: z[i],
-                stderr: None,
-                unit,
-                identifiable: false,
-                why: format!(
-                    "prior: fixed point {end:.4e}, {:.1} % of the way",
-                    100.0 * moved
-                ),
-            }
-        })
-        .collect();
-    out.notes.push(
-        "the UAS parameter law contains no measurement: it ends at its fixed point on any record"
-            .into(),
-    );
-    Ok(out)
+    let one = |(i, p): (usize, &Parameter)| {
+        let (initial, end) = (f64::from(config.bounds[i].initial), f64::from(fixed[i]));
+        let moved = if initial == end {
+            0.0
+        } else {
+            (z[i] - initial) / (end - initial)
+        };
+        let why = format!(
+            "prior: fixed point {end:.4e}, {:.1} % of the way",
+            100.0 * moved
+        );
+        Estimate::prior(p.symbol, z[i], p.unit, why)
+    };
+    parameter::UAS.iter().enumerate().map(one).collect()
 }
 
 fn run_uas<S: Scalar>(

@@ -4,22 +4,76 @@
 //! M·q̈ + Fv·q̇ + Fc·sgn q̇ + Fo = F        asymmetric: (Fv ± ΔFv)·q̇ + Fc·sgn q̇ + Fo
 //! ```
 //!
-//! In: time [s], position [m], force [N] at a constant rate. The inverse model of robotics: zero-phase low-pass of the
+//! In: time \[s\], position \[m\], force \[N\] at a constant rate. The inverse model of robotics: zero-phase low-pass of the
 //! position, central differences, then the same linear-phase decimation of every column and of the force, so that
 //! what the filters do to one side they do to the other.
 
 use crate::error::{Error, Result};
+use crate::number;
 
-use super::outcome::Estimate;
-use super::triangle::Triangle;
+use crate::identify::data::dataset::{Channel, Dataset, Quantity};
+use crate::identify::fit::triangle::Triangle;
+use crate::identify::method::{Method, Options};
+use crate::identify::outcome::{Estimate, Outcome};
+use crate::identify::verdict::{Verdict, by_whiteness};
 
 /// Samples dropped at either end: the filter's and the differences' edge.
 const EDGE: [usize; 2] = [20, 5];
 
+pub struct Stage;
+
+impl Method for Stage {
+    fn name(&self) -> &'static str {
+        "stage"
+    }
+
+    fn suits(&self, data: &Dataset) -> std::result::Result<(), String> {
+        let has = |q| data.channel(q, 0).is_some();
+        if has(Quantity::Displacement) && has(Quantity::Force) {
+            Ok(())
+        } else {
+            Err("it needs a displacement and the force that drives it".into())
+        }
+    }
+
+    fn run(&self, data: &Dataset, options: &Options) -> Result<Outcome> {
+        let missing = || Error::invalid("a channel is missing", "give --angle and --force");
+        let at = |q| data.channel(q, 0).ok_or_else(missing);
+        let (position, force) = (at(Quantity::Displacement)?, at(Quantity::Force)?);
+        let filter = Filter {
+            asymmetric: options.asymmetric,
+            ..Filter::default()
+        };
+        let found = identify(rate(position)?, &position.x, &force.x, &filter)?;
+        let mut out = Outcome::bare(self.name(), found.verdict, found.estimates);
+        out.fit = vec![found.fit];
+        out.rms = vec![found.rms];
+        out.rms_counts = vec![None];
+        out.notes = vec!["fit and RMS [N] are those of the force".into()];
+        Ok(out)
+    }
+}
+
+/// Time between samples [s] of a channel at a constant rate.
+fn rate(c: &Channel) -> Result<f64> {
+    let n = c.t.len();
+    let dt = (c.t[n - 1] - c.t[0]) / (n - 1).max(1) as f64;
+    let uneven =
+        c.t.windows(2)
+            .any(|w| ((w[1] - w[0]) / dt - 1.0).abs() > 0.5);
+    if uneven || dt <= 0.0 {
+        return Err(Error::invalid(
+            "the stage's samples are not evenly spaced",
+            "resample them, or give --rate HZ if only the time stamps are uneven",
+        ));
+    }
+    Ok(dt)
+}
+
 /// How to filter.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Cut-off of the position's low-pass [Hz].
+pub struct Filter {
+    /// Cut-off of the position's low-pass \[Hz\].
     pub cutoff_hz: f64,
     /// One equation is kept of this many samples.
     pub decimate: usize,
@@ -27,9 +81,9 @@ pub struct Options {
     pub asymmetric: bool,
 }
 
-impl Default for Options {
+impl Default for Filter {
     fn default() -> Self {
-        Options {
+        Filter {
             cutoff_hz: 50.0,
             decimate: 10,
             asymmetric: false,
@@ -37,16 +91,17 @@ impl Default for Options {
     }
 }
 
-/// Estimates and the RMS of the force that remains unexplained [N], fit of the force [%].
+/// Estimates and the RMS of the force that remains unexplained \[N\], fit of the force [%].
 #[derive(Clone, Debug)]
 pub struct Found {
     pub estimates: Vec<Estimate>,
     pub rms: f64,
     pub fit: f64,
+    pub verdict: Verdict,
 }
 
-/// Identify from positions and forces sampled every `dt` [s].
-pub fn identify(dt: f64, position: &[f64], force: &[f64], options: &Options) -> Result<Found> {
+/// Identify from positions and forces sampled every `dt` \[s\].
+pub fn identify(dt: f64, position: &[f64], force: &[f64], options: &Filter) -> Result<Found> {
     let n = position.len();
     if n < 200 || force.len() != n {
         return Err(Error::invalid(
@@ -85,8 +140,21 @@ pub fn identify(dt: f64, position: &[f64], force: &[f64], options: &Options) -> 
     }
     let x = eq.solve();
     let freedom = (target.len() - columns.len()) as f64;
-    let variance = eq.residual() / freedom;
-    let covariance = eq.covariance();
+    let residuals: Vec<f64> = target
+        .iter()
+        .enumerate()
+        .map(|(i, y)| {
+            y - columns
+                .iter()
+                .zip(x.iter())
+                .map(|(c, x)| c[i] * x)
+                .sum::<f64>()
+        })
+        .collect();
+    let (verdict, inflation) = by_whiteness(&residuals);
+    let noise = eq.residual() / freedom;
+    let variance = noise * inflation;
+    let covariance = eq.inverse();
     let mean = target.iter().sum::<f64>() / target.len() as f64;
     let spread: f64 = target.iter().map(|y| (y - mean).powi(2)).sum();
     Ok(Found {
@@ -94,11 +162,12 @@ pub fn identify(dt: f64, position: &[f64], force: &[f64], options: &Options) -> 
             .iter()
             .enumerate()
             .map(|(i, (name, unit))| {
-                Estimate::new(*name, x[i], (variance * covariance[(i, i)]).sqrt(), unit)
+                Estimate::new(*name, x[i], (variance * covariance[(i, i)]).sqrt(), *unit)
             })
             .collect(),
-        rms: variance.sqrt(),
+        rms: noise.sqrt(),
         fit: 100.0 * (1.0 - eq.residual() / spread),
+        verdict,
     })
 }
 
@@ -134,7 +203,7 @@ fn zero_phase(x: &[f64], cutoff: f64) -> Vec<f64> {
 
 /// One second-order Butterworth section with quality `q`, in place, started at rest at its first value.
 fn section(x: &mut [f64], cutoff: f64, q: f64) {
-    let k = (std::f64::consts::PI * cutoff).tan();
+    let k = number::tan(std::f64::consts::PI * cutoff);
     let norm = 1.0 / (1.0 + k / q + k * k);
     let b = [k * k * norm, 2.0 * k * k * norm, k * k * norm];
     let a = [2.0 * (k * k - 1.0) * norm, (1.0 - k / q + k * k) * norm];
@@ -155,9 +224,9 @@ fn decimated(x: &[f64], every: usize) -> Vec<f64> {
     let half = (10 * every) as i64;
     let taps: Vec<f64> = (-half..=half)
         .map(|k| {
-            let window = 0.54 + 0.46 * (std::f64::consts::PI * k as f64 / half as f64).cos();
+            let window = 0.54 + 0.46 * number::cos(std::f64::consts::PI * k as f64 / half as f64);
             let u = std::f64::consts::PI * k as f64 / every as f64;
-            window * if k == 0 { 1.0 } else { u.sin() / u }
+            window * if k == 0 { 1.0 } else { number::sin(u) / u }
         })
         .collect();
     let sum: f64 = taps.iter().sum();

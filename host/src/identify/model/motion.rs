@@ -5,35 +5,17 @@
 //! 20 ms long; through the corner of the friction law it shrinks to what the corner asks for. Between steps the
 //! angle is the quintic polynomial with angle, velocity and acceleration of both ends: as accurate as the step.
 
-use stribeck_core::dual::Dual;
-use stribeck_core::plant::furuta::Furuta;
-use stribeck_core::plant::pendulum::Pendulum;
-use stribeck_core::plant::{Plant, passive};
-use stribeck_core::scalar::Scalar;
+use stribeck_core::model::friction::Friction;
+use stribeck_core::number::dual::Dual;
+use stribeck_core::number::math;
+use stribeck_core::number::scalar::Scalar;
 
-use super::model::{Model, System};
+use crate::identify::model::parametric::Model;
+use crate::identify::model::plant::{Fitted, Visit};
 
 /// ẏ = rate(y) with y = (angles, velocities), NS = 2·joints.
 pub trait Rate<S: Scalar, const NS: usize> {
     fn rate(&self, y: &[S; NS]) -> [S; NS];
-}
-
-impl<S: Scalar> Rate<S, 4> for System<S, Furuta<S>> {
-    #[inline(never)]
-    fn rate(&self, y: &[S; 4]) -> [S; 4] {
-        passive(&self.plant, &self.friction, y)
-    }
-}
-
-impl<S: Scalar> Rate<S, 2> for System<S, Pendulum<S>> {
-    #[inline(never)]
-    fn rate(&self, y: &[S; 2]) -> [S; 2] {
-        let w = [y[1], S::ZERO];
-        let t = self.plant.terms([y[0], S::ZERO], w);
-        // The second joint is inert: its friction need not be evaluated.
-        let f = self.friction[0].torque(y[1], t.normal[0]);
-        [y[1], t.free[0] - t.h_inv.a00 * f]
-    }
 }
 
 /// Scalars that can be combined with plain factors, without the cost of a product of two scalars.
@@ -168,8 +150,8 @@ pub struct Path<'a, S, R, P, const NS: usize> {
 }
 
 impl<'a, S: Linear, R: Rate<S, NS>, P: Rate<f64, NS>, const NS: usize> Path<'a, S, R, P, NS> {
-    /// From state `y` at the first time to the second [s], of a system and the same in f64. `error`: local error of an
-    /// angle [rad]; `step`: the size to try first [s], 0 when nothing is known.
+    /// From state `y` at the first time to the second \[s\], of a system and the same in f64. `error`: local error of an
+    /// angle \[rad\]; `step`: the size to try first \[s\], 0 when nothing is known.
     pub fn new(
         (system, plain): (&'a R, &'a P),
         y: [S; NS],
@@ -256,7 +238,8 @@ impl<'a, S: Linear, R: Rate<S, NS>, P: Rate<f64, NS>, const NS: usize> Path<'a, 
             let e = error(&k, try_h, self.error);
             let fits = e <= 1.0;
             let factor = if e.is_finite() {
-                (0.9 * e.max(1e-6).powf(-0.2)).clamp(0.1, if refused { 1.0 } else { 5.0 })
+                (0.9 * math::exp_f64(-0.2 * math::ln_f64(e.max(1e-6))))
+                    .clamp(0.1, if refused { 1.0 } else { 5.0 })
             } else {
                 0.1
             };
@@ -285,37 +268,46 @@ impl<'a, S: Linear, R: Rate<S, NS>, P: Rate<f64, NS>, const NS: usize> Path<'a, 
 
 /// Largest slope of the friction law over the inertia it acts on [1/s], at twice the weight.
 pub fn stiffness(model: &Model) -> f64 {
-    let slope = |f: &stribeck_core::friction::Friction<f64>, load: f64| {
-        stribeck_core::friction::Friction {
+    let slope = |f: &Friction<f64>, load: f64| {
+        let law = Friction {
             mu_s: f.mu_s + f.mu_d,
             ..*f
-        }
-        .slope_at_zero(load)
+        };
+        law.slope_at_zero(load)
     };
-    let x = model.values();
-    let x = &x[..model.dynamic()];
-    match (model.furuta(x), model.pendulum(x)) {
-        (Some(s), _) => {
-            let b = s.plant.bounds();
-            (0..2)
-                .map(|j| slope(&model.friction[j], 2.0 * b.weight[j]) / b.inertia[j])
-                .fold(0.0, f64::max)
-        }
-        (_, Some(_)) => slope(&model.friction[0], 1.0),
-        _ => 0.0,
-    }
+    model.with_plant(|plant| {
+        let b = plant.bounds();
+        (0..model.joints())
+            .map(|j| slope(&model.friction[j], 2.0 * b.weight[j]) / b.inertia[j])
+            .fold(0.0, f64::max)
+    })
 }
 
-/// Free run: angles at times `t` [s] (increasing) from state `start` = (angles, velocities) at `t[0]`,
+/// Free run: angles at times `t` \[s\] (increasing) from state `start` = (angles, velocities) at `t[0]`,
 /// read as the encoders would (offset added). Dense times are interpolated between steps.
+///
+/// ```
+/// use stribeck::stribeck_core::model::friction::Friction;
+/// use stribeck::{Config, Model, Rig, free_run};
+///
+/// let rig = Rig::of(&Config::default().plant);
+/// let none = Friction { mu_d: 0.0, mu_s: 0.0, mu_v: 0.0, vt: 1e-2, fnt: 1.0, drag: 0.0, delta_d: 0.0, delta_v: 0.0 };
+/// let model = Model::new(rig, [none; 2], &[]);
+/// let q = free_run(&model, &[0.0, 0.0, 0.0, 0.0], &[0.0, 0.5, 1.0]);
+/// assert_eq!(q, [[0.0; 2]; 3], "hanging, nothing moves");
+/// ```
 pub fn free_run(model: &Model, start: &[f64], t: &[f64]) -> Vec<[f64; 2]> {
-    let x = model.values();
-    let x = &x[..model.dynamic()];
-    let mut q = match (model.furuta(x), model.pendulum(x)) {
-        (Some(s), _) => run(&s, [start[0], start[1], start[2], start[3]], t),
-        (_, Some(s)) => run(&s, [start[0], start[1]], t),
-        _ => Vec::new(),
-    };
+    struct Run<'a>(&'a Model, &'a [f64], &'a [f64]);
+    impl Visit for Run<'_> {
+        type Out = Vec<[f64; 2]>;
+        fn at<R: Fitted<NS>, const NS: usize>(self, rig: &R) -> Self::Out {
+            let Run(model, start, t) = self;
+            let x = model.values();
+            let system = model.motion::<f64, R, NS>(rig, &x[..model.dynamic()]);
+            run(&system, std::array::from_fn(|i| start[i]), t)
+        }
+    }
+    let mut q = model.rig.visit(Run(model, start, t));
     for q in &mut q {
         for j in 0..2 {
             q[j] += model.offset[j];

@@ -1,15 +1,17 @@
 //! The model to be fitted: a plant, friction of each joint, and the list of parameters that are free.
 //!
-//! [`Model::system`] builds the shared equations of motion in any scalar from the free parameters, so
-//! that dual numbers carry the sensitivities through the very code that runs on the chip.
-//!
-//! A pendulum is written per unit of inertia (J = 1, constant normal force 1), so its free parameters are
-//! ω0² [1/s²], c/J [rad/s²], b/J [1/s], d/J [1]; a known inertia only scales what is printed.
+//! [`Model::motion`] builds the shared equations of motion in any scalar from the free parameters, so that dual numbers
+//! carry the sensitivities through the very code that runs on the chip. What a plant's own parameters are stands in its
+//! table ([`crate::identify::model::plant`]).
 
-use stribeck_core::friction::Friction;
-use stribeck_core::plant::furuta::{self, Furuta};
-use stribeck_core::plant::pendulum::Pendulum;
-use stribeck_core::scalar::Scalar;
+use crate::number;
+
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{Plant, PlantConfig, furuta};
+use stribeck_core::number::scalar::Scalar;
+
+use super::plant::{Fitted, Motion, System, Visit};
+pub use super::plant::{Label, Load, Rig};
 
 /// One coefficient of the friction law of one joint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,17 +36,9 @@ pub enum Coef {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Param {
     Friction(Coef, usize),
-    /// ω0² = m·g·l/J of a pendulum [1/s²].
-    Omega0Squared,
-    /// Tilt φ of the Furuta pendulum [rad].
-    Tilt,
-    /// Arm inertia j1z [kg·m²].
-    ArmInertia,
-    /// Pendulum inertia j2x = j2y [kg·m²].
-    LinkInertia,
-    /// Centre of gravity of the pendulum, l2 [m].
-    LinkCentre,
-    /// Reading of the encoder at the hanging position [rad].
+    /// A value of the plant's table.
+    Rig(usize),
+    /// Reading of the encoder at the hanging position \[rad\].
     Offset(usize),
 }
 
@@ -53,38 +47,61 @@ impl Param {
     pub fn is_dynamic(self) -> bool {
         !matches!(self, Param::Offset(_))
     }
+
+    /// A coefficient that takes energy out of the motion whenever it is positive.
+    pub fn dissipates(self) -> bool {
+        matches!(
+            self,
+            Param::Friction(
+                Coef::Coulomb | Coef::Viscous | Coef::Drag | Coef::Stribeck,
+                _
+            )
+        )
+    }
 }
 
-/// The plant: a Furuta rig with the values of [`furuta::Config`]'s fields in order, or a pendulum.
+/// What is known of a parameter beforehand: value ± one standard deviation, a pseudo-measurement beside the record.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Rig {
-    Furuta([f64; 11]),
-    Pendulum {
-        /// ω0² [1/s²].
-        omega0_sq: f64,
-        /// J [kg·m²] when known: estimates are then printed as torques.
-        inertia: Option<f64>,
-    },
+pub struct Prior {
+    pub param: Param,
+    pub value: f64,
+    pub sigma: f64,
 }
 
-impl Rig {
-    pub fn furuta(c: &furuta::Config) -> Rig {
-        Rig::Furuta(c.values().map(f64::from))
+/// Rig parameters that are estimated beside the friction, with what is known of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Freedom {
+    pub free: Vec<Param>,
+    pub priors: Vec<Prior>,
+}
+
+impl Freedom {
+    /// Nothing of the rig is estimated: it is exactly as configured.
+    pub fn none() -> Freedom {
+        Freedom::default()
     }
 
-    pub fn joints(&self) -> usize {
-        match self {
-            Rig::Furuta(_) => 2,
-            Rig::Pendulum { .. } => 1,
+    /// These, with no prior.
+    pub fn of(free: &[Param]) -> Freedom {
+        Freedom {
+            free: free.to_vec(),
+            priors: Vec::new(),
         }
     }
-}
 
-/// Equations of motion in scalar S.
-#[derive(Clone, Copy, Debug)]
-pub struct System<S, P> {
-    pub plant: P,
-    pub friction: [Friction<S>; 2],
+    /// Free with a prior.
+    pub fn add(&mut self, prior: Prior) {
+        self.free.push(prior.param);
+        self.priors.push(prior);
+    }
+
+    /// Free with no prior, whatever was known before.
+    pub fn release(&mut self, param: Param) {
+        self.priors.retain(|p| p.param != param);
+        if !self.free.contains(&param) {
+            self.free.push(param);
+        }
+    }
 }
 
 /// Rig, friction and encoder offsets, with the parameters that are free and those that are not.
@@ -92,23 +109,42 @@ pub struct System<S, P> {
 pub struct Model {
     pub rig: Rig,
     pub friction: [Friction<f64>; 2],
-    /// Reading at the hanging position [rad].
+    /// What the Coulomb term is proportional to.
+    pub load: Load,
+    /// Reading at the hanging position \[rad\].
     pub offset: [f64; 2],
     /// What is estimated; dynamic parameters first.
     pub free: Vec<Param>,
 }
 
 impl Model {
-    /// `free` is put in canonical order: dynamic parameters first.
+    /// `free` is put in canonical order: dynamic parameters first, none twice.
     pub fn new(rig: Rig, friction: [Friction<f64>; 2], free: &[Param]) -> Model {
-        let mut free = free.to_vec();
-        free.sort_by_key(|p| !p.is_dynamic());
-        Model {
+        let mut model = Model {
             rig,
             friction,
+            load: rig.load(),
             offset: [0.0; 2],
-            free,
+            free: Vec::new(),
+        };
+        model.release(free);
+        model
+    }
+
+    /// The Furuta pendulum of a configuration with `friction`, nothing free.
+    pub fn furuta(c: &furuta::Config, friction: [Friction<f64>; 2]) -> Model {
+        Model::new(Rig::of(&PlantConfig::Furuta(*c)), friction, &[])
+    }
+
+    /// Make exactly these parameters free.
+    pub fn release(&mut self, free: &[Param]) {
+        self.free.clear();
+        for &p in free {
+            if !self.free.contains(&p) {
+                self.free.push(p);
+            }
         }
+        self.free.sort_by_key(|p| !p.is_dynamic());
     }
 
     pub fn joints(&self) -> usize {
@@ -121,30 +157,31 @@ impl Model {
     }
 
     pub fn get(&self, p: Param) -> f64 {
-        match (p, &self.rig) {
-            (Param::Friction(c, j), _) => *coefficient(&mut self.friction[j].clone(), c),
-            (Param::Offset(j), _) => self.offset[j],
-            (Param::Omega0Squared, Rig::Pendulum { omega0_sq, .. }) => *omega0_sq,
-            (p, Rig::Furuta(v)) => furuta_index(p).map_or(0.0, |i| v[i]),
-            _ => 0.0,
+        match p {
+            Param::Friction(c, j) => *coefficient(&mut self.friction[j].clone(), c),
+            Param::Offset(j) => self.offset[j],
+            Param::Rig(i) => self.rig.values()[i],
         }
     }
 
     pub fn set(&mut self, p: Param, x: f64) {
-        match (p, &mut self.rig) {
-            (Param::Friction(c, j), _) => *coefficient(&mut self.friction[j], c) = x,
-            (Param::Offset(j), _) => self.offset[j] = x,
-            (Param::Omega0Squared, Rig::Pendulum { omega0_sq, .. }) => *omega0_sq = x,
-            (p, Rig::Furuta(v)) => {
-                if let Some(i) = furuta_index(p) {
-                    v[i] = x;
-                    if p == Param::LinkInertia {
-                        v[4] = x;
-                    }
-                }
-            }
-            _ => {}
+        match p {
+            Param::Friction(c, j) => *coefficient(&mut self.friction[j], c) = x,
+            Param::Offset(j) => self.offset[j] = x,
+            Param::Rig(i) => self.rig.values_mut()[i] = x,
         }
+    }
+
+    /// Take over the values of these parameters from another model of the same plant.
+    pub fn adopt(&mut self, from: &Model, params: &[Param]) {
+        for &p in params {
+            self.set(p, from.get(p));
+        }
+    }
+
+    /// Where `p` stands among the free parameters.
+    pub fn place(&self, p: Param) -> Option<usize> {
+        self.free.iter().position(|q| *q == p)
     }
 
     /// Current values of the free parameters.
@@ -163,59 +200,80 @@ impl Model {
     /// Free parameters `x` moved by a linearised step `dx`.
     ///
     /// A record shows the impulse of the Stribeck peak, (μs − μd)·vt, much better than its two factors: the step is
-    /// taken in (impulse, ln vt), along which the valley of the cost is straight, and vt stays positive.
+    /// taken in (impulse, ln vt), along which the valley of the cost is straight, and vt stays positive. A peak below the
+    /// Coulomb level is no Stribeck effect: a step stops at a small part of what is left.
     pub fn stepped(&self, x: &[f64], dx: &[f64]) -> Vec<f64> {
         let mut out: Vec<f64> = x.iter().zip(dx).map(|(x, d)| x + d).collect();
-        let place = |c: Coef, j: usize| {
-            let p = Param::Friction(c, j);
-            self.free.iter().position(|q| *q == p)
-        };
         for j in 0..2 {
-            let Some(t) = place(Coef::Transition, j) else {
-                continue;
-            };
-            let vt = x[t] * (dx[t] / x[t]).clamp(-1.5, 1.5).exp();
-            if let Some(b) = place(Coef::Stribeck, j) {
-                out[b] = (x[b] * x[t] + x[b] * dx[t] + dx[b] * x[t]) / vt;
+            let bump = self.place(Param::Friction(Coef::Stribeck, j));
+            if let Some(t) = self.place(Param::Friction(Coef::Transition, j)) {
+                let vt = x[t] * number::exp((dx[t] / x[t]).clamp(-1.5, 1.5));
+                if let Some(b) = bump {
+                    out[b] = (x[b] * x[t] + x[b] * dx[t] + dx[b] * x[t]) / vt;
+                }
+                out[t] = vt;
             }
-            out[t] = vt;
+            if let Some(b) = bump {
+                out[b] = out[b].max(0.1 * x[b]).max(0.0);
+            }
         }
         out
     }
 
     /// A magnitude each free parameter is measured in, so that all are of order one.
     pub fn scales(&self) -> Vec<f64> {
+        let typical = |p: Param| match p {
+            Param::Friction(c, j) => self.rig.friction_scale(c, j),
+            Param::Offset(_) => 0.01,
+            Param::Rig(i) => self.rig.table()[i].scale.max(1e-12),
+        };
         self.free
             .iter()
-            .map(|&p| {
-                let typical = match (p, &self.rig) {
-                    (Param::Friction(Coef::Coulomb, _), Rig::Furuta(_)) => 5e-4,
-                    (Param::Friction(Coef::Stribeck | Coef::DeltaCoulomb, _), Rig::Furuta(_)) => {
-                        1e-4
-                    }
-                    (Param::Friction(Coef::Viscous, _), Rig::Furuta(_)) => 2e-4,
-                    (Param::Friction(Coef::DeltaViscous, _), Rig::Furuta(_)) => 5e-5,
-                    (Param::Friction(Coef::Drag, _), Rig::Furuta(_)) => 2e-5,
-                    (Param::Friction(Coef::Transition, _), _) => self.get(p).abs().max(1e-3),
-                    (Param::Friction(Coef::Drag, _), _) => 0.01,
-                    (Param::Friction(..), _) => 0.1,
-                    (Param::Offset(_), _) => 0.01,
-                    (p, _) => self.get(p).abs().max(1e-12),
-                };
-                typical.max(self.get(p).abs())
-            })
+            .map(|&p| typical(p).max(self.get(p).abs()))
             .collect()
+    }
+
+    /// Name, ASCII name and unit of a parameter, and the factor from the model's value to the printed one.
+    pub fn label(&self, p: Param) -> (String, String, &'static str, f64) {
+        let index = |j: usize| {
+            if self.joints() == 1 {
+                String::new()
+            } else {
+                j.to_string()
+            }
+        };
+        match p {
+            Param::Friction(c, j) => {
+                let l = self.rig.friction_label(c, j);
+                let i = index(j);
+                (
+                    format!("{}{i}", l.name),
+                    format!("{}{i}", l.id),
+                    l.unit,
+                    l.factor,
+                )
+            }
+            Param::Rig(i) => {
+                let e = &self.rig.table()[i];
+                (e.name.into(), e.id.into(), e.unit, 1.0)
+            }
+            Param::Offset(j) => (
+                format!("zero{}", index(j)),
+                format!("zero{}", index(j)),
+                self.rig.config().joints()[j].units().coordinate,
+                1.0,
+            ),
+        }
     }
 
     /// The friction laws in scalar S; `x` holds the dynamic free parameters.
     fn friction_in<S: Scalar>(&self, x: &[S]) -> [Friction<S>; 2] {
         let mut friction = self.friction.map(|f| lift(&f));
         for (&p, &v) in self.free.iter().zip(x) {
-            if let Param::Friction(c, j) = p {
-                match c {
-                    Coef::Stribeck => {}
-                    c => *coefficient(&mut friction[j], c) = v,
-                }
+            if let Param::Friction(c, j) = p
+                && c != Coef::Stribeck
+            {
+                *coefficient(&mut friction[j], c) = v;
             }
         }
         // μs = μd + bump, after μd is in place.
@@ -231,42 +289,65 @@ impl Model {
         friction
     }
 
-    /// The Furuta pendulum in scalar S; `None` for another rig.
-    pub fn furuta<S: Scalar>(&self, x: &[S]) -> Option<System<S, Furuta<S>>> {
-        let Rig::Furuta(v) = self.rig else {
-            return None;
-        };
-        let mut v = v.map(S::lit);
+    /// The equations of motion in scalar S of the rig inside `self.rig`; `x` holds the dynamic free parameters.
+    pub fn motion<S: Scalar, R: Fitted<NS>, const NS: usize>(
+        &self,
+        rig: &R,
+        x: &[S],
+    ) -> Motion<S, R, NS> {
+        let mut values: Vec<S> = self.rig.values().iter().map(|&v| S::lit(v)).collect();
         for (&p, &value) in self.free.iter().zip(x) {
-            if let Some(i) = furuta_index(p) {
-                v[i] = value;
-                if p == Param::LinkInertia {
-                    v[4] = value;
-                }
+            if let Param::Rig(i) = p {
+                values[i] = value;
             }
         }
-        Some(System {
-            plant: Furuta::from_values(v),
+        let plant = rig.plant(&values, self.load);
+        Motion(System {
+            constant: (self.load == Load::Constant).then(|| plant.bounds().weight),
+            plant,
             friction: self.friction_in(x),
         })
     }
 
-    /// The pendulum in scalar S, per unit of inertia; `None` for another rig.
-    pub fn pendulum<S: Scalar>(&self, x: &[S]) -> Option<System<S, Pendulum<S>>> {
-        let Rig::Pendulum { omega0_sq, .. } = self.rig else {
-            return None;
-        };
-        let mut w2 = S::lit(omega0_sq);
-        for (&p, &value) in self.free.iter().zip(x) {
-            if p == Param::Omega0Squared {
-                w2 = value;
+    /// The plant at the present values in f64, behind the trait.
+    pub fn with_plant<T>(&self, work: impl FnOnce(&dyn Terms) -> T) -> T {
+        struct At<'a, F>(&'a Model, F);
+        impl<T, F: FnOnce(&dyn Terms) -> T> Visit for At<'_, F> {
+            type Out = T;
+            fn at<R: Fitted<NS>, const NS: usize>(self, rig: &R) -> T {
+                let x = self.0.values();
+                let motion: Motion<f64, R, NS> = self.0.motion(rig, &x[..self.0.dynamic()]);
+                (self.1)(&motion.0)
             }
         }
-        let one = S::ONE;
-        Some(System {
-            plant: Pendulum::from_values([w2, one, one, S::ZERO, one, one]),
-            friction: self.friction_in(x),
-        })
+        self.rig.visit(At(self, work))
+    }
+}
+
+/// What the linear methods ask of a plant in f64.
+pub trait Terms {
+    /// Inertia, torques and normal forces at a state.
+    fn terms(&self, q: [f64; 2], w: [f64; 2]) -> stribeck_core::model::plant::Terms<f64>;
+    /// Total energy \[J\].
+    fn energy(&self, q: [f64; 2], w: [f64; 2]) -> f64;
+    fn bounds(&self) -> stribeck_core::model::plant::Bounds<f64>;
+}
+
+impl<P: Plant<f64>> Terms for System<f64, P> {
+    fn terms(&self, q: [f64; 2], w: [f64; 2]) -> stribeck_core::model::plant::Terms<f64> {
+        let mut terms = self.plant.terms(q, w);
+        if let Some(normal) = self.constant {
+            terms.normal = normal;
+        }
+        terms
+    }
+
+    fn energy(&self, q: [f64; 2], w: [f64; 2]) -> f64 {
+        self.plant.energy(q, w)
+    }
+
+    fn bounds(&self) -> stribeck_core::model::plant::Bounds<f64> {
+        self.plant.bounds()
     }
 }
 
@@ -287,16 +368,6 @@ fn coefficient<S>(f: &mut Friction<S>, c: Coef) -> &mut S {
         Coef::Drag => &mut f.drag,
         Coef::DeltaCoulomb => &mut f.delta_d,
         Coef::DeltaViscous => &mut f.delta_v,
-    }
-}
-
-fn furuta_index(p: Param) -> Option<usize> {
-    match p {
-        Param::ArmInertia => Some(2),
-        Param::LinkInertia => Some(3),
-        Param::LinkCentre => Some(7),
-        Param::Tilt => Some(9),
-        _ => None,
     }
 }
 

@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 
 use super::{Data, Sink, Table};
 use crate::error::{Error, Result};
+use crate::file::Replacement;
 
-pub struct Csv<W> {
-    out: W,
+pub struct Csv {
+    out: Replacement,
     path: PathBuf,
 }
 
-impl<W: Write> Csv<W> {
-    pub fn new(mut out: W, table: &Table, path: &Path) -> Result<Self> {
+impl Csv {
+    pub fn new(mut out: Replacement, table: &Table, path: &Path) -> Result<Self> {
         let columns = table.columns.iter();
         let units: Vec<String> = columns
             .clone()
@@ -47,7 +48,7 @@ impl<W: Write> Csv<W> {
     }
 }
 
-impl<W: Write> Sink for Csv<W> {
+impl Sink for Csv {
     fn write(&mut self, table: &Table) -> Result<()> {
         for i in 0..table.rows {
             self.row(table, i)
@@ -56,7 +57,7 @@ impl<W: Write> Sink for Csv<W> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<()> {
-        self.out.flush().map_err(|e| Error::write(&self.path, e))
+    fn finish(self: Box<Self>) -> Result<()> {
+        self.out.commit()
     }
 }

@@ -10,21 +10,22 @@
 //! Numbers leave as they came: integers as integers, f32 as f32 (CSV: the shortest text that reads back to the same
 //! bits). Lost ticks are absent rows; `segment` counts connections and resets.
 
-pub mod csv;
-pub mod parquet;
+pub(crate) mod csv;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::Path;
 
 use stribeck_core::wire::block::{Params, Record, States};
 
-use crate::angles::Angles;
-use crate::describe;
 use crate::error::{Error, Result};
+use crate::file::Replacement;
+use crate::link::order::Losses;
+use crate::link::session::SessionEvent;
+use crate::link::wording;
+use crate::log::angles::Angles;
 use crate::log::damage::Damage;
-use crate::log::read::LogReader;
-use crate::session::{Happening, Session};
+use crate::log::pass::Log;
 
 /// Rows kept in memory before they are written.
 const ROWS: usize = 1 << 19;
@@ -71,14 +72,14 @@ pub trait Sink {
     /// Write the rows; the table is emptied by the caller.
     fn write(&mut self, table: &Table) -> Result<()>;
     /// No more rows.
-    fn finish(&mut self) -> Result<()>;
+    fn finish(self: Box<Self>) -> Result<()>;
 }
 
 /// What was exported.
 #[derive(Clone, Debug)]
 pub struct Exported {
     pub rows: u64,
-    pub lost_ticks: u64,
+    pub losses: Losses,
     pub damage: Vec<Damage>,
 }
 
@@ -89,15 +90,14 @@ pub fn export(
     kind: Kind,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Exported> {
-    let mut log = LogReader::open(from)?;
+    let log = Log::open(from)?;
     let mut table = Table::new(kind);
-    let file = || -> Result<BufWriter<File>> {
-        let file = File::create(to).map_err(|e| Error::write(to, e))?;
-        Ok(BufWriter::with_capacity(1 << 20, file))
-    };
     let mut sink: Box<dyn Sink> = match to.extension().and_then(|e| e.to_str()) {
-        Some("csv") => Box::new(csv::Csv::new(file()?, &table, to)?),
-        Some("parquet") => Box::new(parquet::Parquet::new(file()?, &table, to)?),
+        Some("csv") => Box::new(csv::Csv::new(Replacement::create(to)?, &table, to)?),
+        #[cfg(feature = "parquet")]
+        Some("parquet") => Box::new(parquet::Parquet::new(Replacement::create(to)?, &table, to)?),
+        #[cfg(not(feature = "parquet"))]
+        Some("parquet") => return Err(Error::left_out(to, "parquet", "run.csv")),
         _ => {
             return Err(Error::invalid(
                 format!("{} ends neither in .csv nor in .parquet", to.display()),
@@ -105,33 +105,28 @@ pub fn export(
             ));
         }
     };
-    let mut session = Session::log(false);
     let mut fill = Fill::new(kind);
     let mut rows = 0;
-    while let Some(item) = log.read_next()? {
-        if !item.topic.is_wire() {
-            continue;
-        }
-        session.bytes(item.data, |h| fill.take(&h, &mut table))?;
+    let pass = log.for_each(progress, |event| {
+        fill.take(event, &mut table)?;
         if table.rows >= ROWS {
             rows += table.rows as u64;
             sink.write(&table)?;
             table.clear();
-            progress(log.progress());
         }
-    }
-    session.end(|h| fill.take(&h, &mut table))?;
+        Ok(())
+    })?;
     rows += table.rows as u64;
     sink.write(&table)?;
     sink.finish()?;
     Ok(Exported {
         rows,
-        lost_ticks: session.losses().lost_ticks,
-        damage: log.damage().to_vec(),
+        losses: pass.session.losses().clone(),
+        damage: pass.damage,
     })
 }
 
-/// Turns happenings into rows.
+/// Turns events into rows.
 struct Fill {
     kind: Kind,
     angles: Option<Angles>,
@@ -149,9 +144,9 @@ impl Fill {
         }
     }
 
-    fn take(&mut self, happening: &Happening<'_>, table: &mut Table) -> Result<()> {
-        match happening {
-            Happening::Hello { hello, begins } => {
+    fn take(&mut self, event: &SessionEvent<'_>, table: &mut Table) -> Result<()> {
+        match event {
+            SessionEvent::Hello { hello, begins } => {
                 let config = hello.config().map_err(|e| {
                     Error::invalid(
                         format!("the device's configuration cannot be read: {e}"),
@@ -165,13 +160,12 @@ impl Fill {
                     slot => *slot = Some(Angles::new(&config)),
                 }
             }
-            Happening::Block { block, .. } if self.kind == Kind::Ticks => {
+            SessionEvent::Block { block, .. } if self.kind == Kind::Ticks => {
                 let (segment, hz) = (self.segment, self.tick_hz);
                 if let Some(angles) = &mut self.angles {
                     let mut ticks = Vec::with_capacity(block.ticks.into());
-                    angles.block(block, |counted| ticks.push(counted));
-                    for c in ticks {
-                        let [q0, q1] = angles.radians(c.counts);
+                    angles.block(block, |counted, q| ticks.push((counted, q)));
+                    for (c, [q0, q1]) in ticks {
                         let mut row = table.row(segment, c.tick, hz);
                         row.u32(c.raw[0]).u32(c.raw[1]);
                         row.i32(c.counts[0]).i32(c.counts[1]);
@@ -179,7 +173,7 @@ impl Fill {
                     }
                 }
             }
-            Happening::Block { block, .. } => {
+            SessionEvent::Block { block, .. } => {
                 for (tick, record) in block.records() {
                     match record {
                         Record::States(s) if self.kind == Kind::States => {
@@ -192,10 +186,10 @@ impl Fill {
                     }
                 }
             }
-            Happening::Event(event) if self.kind == Kind::Events => {
+            SessionEvent::Event(event) if self.kind == Kind::Events => {
                 table
                     .row(self.segment, event.tick, self.tick_hz)
-                    .text(describe::event(event));
+                    .text(wording::event(event));
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! Rows as Parquet: one row group per batch, zstd, units in the file's key–value metadata (`unit.<column>`).
 
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,31 +15,30 @@ use parquet::schema::types::ColumnPath;
 
 use super::{Column, Data, Sink, Table};
 use crate::error::{Error, Result};
+use crate::file::Replacement;
 
-pub struct Parquet<W: Write + Send> {
-    writer: Option<SerializedFileWriter<W>>,
+pub struct Parquet {
+    writer: SerializedFileWriter<Replacement>,
     path: PathBuf,
 }
 
-impl<W: Write + Send> Parquet<W> {
-    pub fn new(out: W, table: &Table, path: &Path) -> Result<Self> {
+impl Parquet {
+    pub fn new(out: Replacement, table: &Table, path: &Path) -> Result<Self> {
         let make = || {
             let schema = Arc::new(parse_message_type(&schema(table))?);
             SerializedFileWriter::new(out, schema, Arc::new(properties(table)?))
         };
         let writer = make().map_err(|e| fail(path, e))?;
         Ok(Parquet {
-            writer: Some(writer),
+            writer,
             path: path.into(),
         })
     }
 }
 
-impl<W: Write + Send> Sink for Parquet<W> {
+impl Sink for Parquet {
     fn write(&mut self, table: &Table) -> Result<()> {
-        let Some(writer) = &mut self.writer else {
-            return Ok(());
-        };
+        let writer = &mut self.writer;
         if table.rows == 0 {
             return Ok(());
         }
@@ -56,14 +55,9 @@ impl<W: Write + Send> Sink for Parquet<W> {
         put().map_err(|e| fail(&self.path, e))
     }
 
-    fn finish(&mut self) -> Result<()> {
-        match self.writer.take() {
-            Some(writer) => writer
-                .into_inner()
-                .and_then(|mut out| Ok(out.flush()?))
-                .map_err(|e| fail(&self.path, e)),
-            None => Ok(()),
-        }
+    fn finish(self: Box<Self>) -> Result<()> {
+        let out = self.writer.into_inner();
+        out.map_err(|e| fail(&self.path, e))?.commit()
     }
 }
 

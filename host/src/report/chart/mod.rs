@@ -6,6 +6,8 @@
 
 mod points;
 
+#[cfg(feature = "png")]
+use std::io;
 use std::path::Path;
 use std::sync::Once;
 
@@ -13,6 +15,9 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::{FontStyle, register_font};
 
+use crate::error::{Error, Result};
+use crate::file;
+use crate::number;
 pub use points::thin;
 use points::{MAX_POINTS, outline, unbroken};
 
@@ -172,12 +177,12 @@ impl Chart {
 
     /// Length of a line on the page [px].
     fn length(&self, points: &[(f64, f64)], x: (f64, f64), y: (f64, f64), size: (u32, u32)) -> f64 {
-        let height = |v: f64| if self.log_y { v.ln() } else { v };
+        let height = |v: f64| if self.log_y { number::ln(v) } else { v };
         let scale_x = f64::from(size.0) / (x.1 - x.0);
         let scale_y = f64::from(size.1) / (height(y.1) - height(y.0));
         let step = |w: &[(f64, f64)]| {
             let (dx, dy) = (w[1].0 - w[0].0, height(w[1].1) - height(w[0].1));
-            (dx * scale_x).hypot(dy * scale_y)
+            number::hypot(dx * scale_x, dy * scale_y)
         };
         points.windows(2).map(step).sum()
     }
@@ -304,7 +309,7 @@ type DrawingError<B> = DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>;
 /// Charts above one another, one picture.
 pub struct Figure<'a> {
     pub charts: &'a [Chart],
-    /// Size of one chart [px].
+    /// Size of one chart \[px\].
     pub size: (u32, u32),
     pub columns: usize,
 }
@@ -351,17 +356,29 @@ impl<'a> Figure<'a> {
     }
 
     /// Write the figure; the file name's ending (`.svg` or `.png`) decides the format.
-    pub fn write(&self, path: &Path) -> anyhow::Result<()> {
+    pub fn write(&self, path: &Path) -> Result<()> {
         match path.extension().and_then(|e| e.to_str()) {
-            Some("svg") => std::fs::write(path, self.svg())
-                .map_err(|e| anyhow::anyhow!("cannot write {}: {e}", path.display())),
+            Some("svg") => file::replace(path, self.svg()),
+            #[cfg(not(feature = "png"))]
+            Some("png") => Err(Error::left_out(path, "png", "plot.svg")),
+            #[cfg(feature = "png")]
             Some("png") => {
                 fonts();
-                let backend = BitMapBackend::new(path, self.pixels());
-                self.draw(&backend.into_drawing_area())
-                    .map_err(|e| anyhow::anyhow!("cannot write {}: {e}", path.display()))
+                // The drawing library writes files only: beside the name first, then renamed.
+                let at = file::beside(path);
+                let drawn = {
+                    let backend = BitMapBackend::new(&at, self.pixels());
+                    self.draw(&backend.into_drawing_area())
+                };
+                drawn
+                    .map_err(|e| Error::write(path, io::Error::other(e.to_string())))
+                    .and_then(|()| std::fs::rename(&at, path).map_err(|e| Error::write(path, e)))
+                    .inspect_err(|_| drop(std::fs::remove_file(&at)))
             }
-            _ => anyhow::bail!("{}: a plot ends in .svg or .png", path.display()),
+            _ => Err(Error::invalid(
+                format!("{}: a plot ends in .svg or .png", path.display()),
+                "name the picture plot.svg or plot.png",
+            )),
         }
     }
 }

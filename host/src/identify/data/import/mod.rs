@@ -5,14 +5,16 @@
 //! cannot be trusted is refused with the line and the reason.
 
 mod log;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod text;
 
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::number;
 
-use super::record::{Record, span};
+use crate::identify::data::record::{MIN_SAMPLES, Record, span};
 
 pub use log::{Logged, read_log};
 
@@ -38,23 +40,63 @@ pub enum Reference {
     Up,
 }
 
+/// Unit of the time column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum TimeUnit {
+    S,
+    Ms,
+    Us,
+    Ns,
+}
+
+impl TimeUnit {
+    const ALL: [TimeUnit; 4] = [TimeUnit::S, TimeUnit::Ms, TimeUnit::Us, TimeUnit::Ns];
+
+    fn seconds(self) -> f64 {
+        match self {
+            TimeUnit::S => 1.0,
+            TimeUnit::Ms => 1e-3,
+            TimeUnit::Us => 1e-6,
+            TimeUnit::Ns => 1e-9,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            TimeUnit::S => "seconds",
+            TimeUnit::Ms => "milliseconds",
+            TimeUnit::Us => "microseconds",
+            TimeUnit::Ns => "nanoseconds",
+        }
+    }
+}
+
 /// How to read a table.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Column of the time [s], by name or number from 1; none: `rate`.
+    /// Column of the time, by name or number from 1; none: `rate`.
     pub time: Option<String>,
+    /// Unit of the time; none: found by itself.
+    pub time_unit: Option<TimeUnit>,
     /// Columns of the angles, by name or number from 1.
     pub angle: Vec<String>,
     pub unit: Unit,
     pub counts_per_rev: Option<f64>,
-    /// Sampling rate [Hz] of a file without time stamps.
+    /// Sampling rate \[Hz\] of a file without time stamps.
     pub rate: Option<f64>,
     /// Lines to skip; none: found by itself.
     pub header: Option<usize>,
-    /// Subtracted from the angle, in its unit.
-    pub offset: f64,
+    /// Subtracted from the angle of each joint, in its unit; one for all, or one each.
+    pub offset: Vec<f64>,
+    /// Joints, from 0, whose angle runs the other way.
+    pub inverted: Vec<usize>,
     pub reference: Reference,
 }
+
+/// Rates [Hz] at which somebody records a swing.
+const RATES: std::ops::RangeInclusive<f64> = 0.5..=1e6;
+/// The slowest swing [s].
+const SLOWEST: f64 = 60.0;
 
 /// A table of numbers; `line[i]` is where row i stands in the file.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +104,10 @@ pub struct Table {
     pub names: Vec<String>,
     pub columns: Vec<Vec<f64>>,
     pub line: Vec<usize>,
+    /// First cell of a column that is no number: column, line, text.
+    pub bad: Vec<(usize, usize, String)>,
+    /// What was assumed.
+    pub notes: Vec<String>,
 }
 
 impl Table {
@@ -73,42 +119,188 @@ impl Table {
             ));
         }
         match path.extension().and_then(|e| e.to_str()) {
+            #[cfg(feature = "parquet")]
             Some("parquet") => parquet::read(path),
+            #[cfg(not(feature = "parquet"))]
+            Some("parquet") => Err(Error::left_out(path, "parquet", "a .csv table")),
             _ => text::read(path, header),
         }
     }
 
-    /// A column by name, or by number from 1.
-    pub fn column(&self, path: &Path, key: &str) -> Result<&[f64]> {
+    /// Name of a column for a reader.
+    fn title(&self, i: usize) -> String {
+        self.names
+            .get(i)
+            .map_or_else(|| (i + 1).to_string(), |n| format!("{n:?}"))
+    }
+
+    /// Place of a column given by name, or by number from 1.
+    fn place(&self, path: &Path, key: &str) -> Result<usize> {
         let by_name = self.names.iter().position(|n| n == key);
         let by_number = key.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+        let known = || {
+            if self.names.is_empty() {
+                format!("columns 1 to {}", self.columns.len())
+            } else {
+                self.names.join(", ")
+            }
+        };
         by_name
             .or(by_number)
-            .and_then(|i| self.columns.get(i))
-            .map(Vec::as_slice)
+            .filter(|i| *i < self.columns.len())
             .ok_or_else(|| {
-                let known = if self.names.is_empty() {
-                    format!("columns 1 to {}", self.columns.len())
-                } else {
-                    self.names.join(", ")
-                };
                 Error::invalid(
                     format!("{}: there is no column {key}", path.display()),
-                    format!("the file has {known}"),
+                    format!("the file has {}", known()),
                 )
             })
     }
+
+    /// A column by name, or by number from 1; every cell must be a number.
+    pub fn column(&self, path: &Path, key: &str) -> Result<&[f64]> {
+        self.place(path, key).and_then(|i| self.numbers(path, i))
+    }
+
+    fn numbers(&self, path: &Path, i: usize) -> Result<&[f64]> {
+        match self.bad.iter().find(|b| b.0 == i) {
+            Some((_, line, text)) => Err(Error::invalid(
+                format!("{}:{line}: {text:?} is not a number", path.display()),
+                "repair the line, or give --header N if it belongs to the header",
+            )),
+            None => Ok(&self.columns[i]),
+        }
+    }
+}
+
+/// A record and what was assumed to read it.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    pub record: Record,
+    pub notes: Vec<String>,
+}
+
+/// Times [s] of the rows, from their column or a rate.
+fn times(
+    table: &Table,
+    path: &Path,
+    (column, angle): (Option<&[f64]>, &[f64]),
+    options: &Options,
+    notes: &mut Vec<String>,
+) -> Result<Vec<f64>> {
+    if let Some(rate) = options.rate {
+        if !RATES.contains(&rate) {
+            return Err(Error::invalid(
+                format!("a sampling rate of {rate} Hz is no rate"),
+                format!(
+                    "give --rate HZ between {} and {}, or --time COLUMN",
+                    RATES.start(),
+                    RATES.end()
+                ),
+            ));
+        }
+        return Ok((0..table.line.len()).map(|i| i as f64 / rate).collect());
+    }
+    let Some(t) = column else {
+        return Err(Error::invalid(
+            format!("{}: no column of times", path.display()),
+            "give --time COLUMN, or --rate HZ if the samples are evenly spaced",
+        ));
+    };
+    let at = |i: usize, what: String, help: &str| {
+        Error::invalid(
+            format!("{}:{}: {what}", path.display(), table.line[i]),
+            help,
+        )
+    };
+    if let Some(i) = t.iter().position(|t| !t.is_finite()) {
+        return Err(at(i, "the time is not a number".into(), "remove the line"));
+    }
+    if let Some(i) = t.windows(2).position(|w| w[1] <= w[0]) {
+        return Err(at(
+            i + 1,
+            format!("time goes back from {} s to {} s", t[i], t[i + 1]),
+            "sort the file, or give --rate HZ to ignore its time stamps",
+        ));
+    }
+    let unit = match options.time_unit {
+        Some(unit) => unit,
+        None => {
+            let unit = time_unit(path, t, angle)?;
+            if unit != TimeUnit::S {
+                notes.push(format!(
+                    "times are taken for {}; --time-unit says otherwise",
+                    unit.word()
+                ));
+            }
+            unit
+        }
+    };
+    let scale = unit.seconds();
+    Ok(t.iter().map(|x| (x - t[0]) * scale).collect())
+}
+
+/// Times \[s\] of a table that is no swing: seconds unless said otherwise.
+pub fn stage_times(table: &Table, path: &Path, options: &Options) -> Result<Vec<f64>> {
+    let options = Options {
+        time_unit: options.time_unit.or(Some(TimeUnit::S)),
+        ..options.clone()
+    };
+    let column = table.column(path, options.time.as_deref().unwrap_or("1"))?;
+    times(
+        table,
+        path,
+        (Some(column), column),
+        &options,
+        &mut Vec::new(),
+    )
+}
+
+/// Samples of a whole swing, from how often the angle passes its middle, with a fifth of its range as hysteresis.
+fn samples_per_swing(x: &[f64]) -> f64 {
+    let range = span(x.iter().copied());
+    let middle = crate::identify::data::record::median(&mut x.to_vec());
+    let mut passages = 0;
+    let mut above = None;
+    for v in x {
+        let side = match v - middle {
+            d if d > 0.1 * range => true,
+            d if d < -0.1 * range => false,
+            _ => continue,
+        };
+        passages += usize::from(above.is_some_and(|a| a != side));
+        above = Some(side);
+    }
+    2.0 * x.len() as f64 / f64::from(passages.max(1) as u32)
+}
+
+/// The unit that makes a swing last about a second; seconds unless a swing would take a minute.
+fn time_unit(path: &Path, t: &[f64], angle: &[f64]) -> Result<TimeUnit> {
+    let mut steps: Vec<f64> = t.windows(2).map(|w| w[1] - w[0]).collect();
+    let step = crate::identify::data::record::median(&mut steps);
+    let swing = step * samples_per_swing(angle);
+    if swing <= SLOWEST || t.len() < MIN_SAMPLES {
+        return Ok(TimeUnit::S);
+    }
+    let from_a_second = |u: &TimeUnit| number::ln(swing * u.seconds()).abs();
+    let best = TimeUnit::ALL
+        .into_iter()
+        .min_by(|a, b| from_a_second(a).total_cmp(&from_a_second(b)))
+        .filter(|u| swing * u.seconds() <= SLOWEST);
+    best.ok_or_else(|| {
+        Error::invalid(
+            format!(
+                "{}: rows are {step} apart and a swing lasts {swing}: no unit of time makes that a pendulum's",
+                path.display()
+            ),
+            "check --time, give --time-unit s|ms|us|ns, or --rate HZ to ignore the time stamps",
+        )
+    })
 }
 
 /// Read a table of angles.
-pub fn read(path: &Path, options: &Options) -> Result<Record> {
-    if let Some(rate) = options.rate.filter(|r| !(*r > 0.0 && r.is_finite())) {
-        return Err(Error::invalid(
-            format!("a sampling rate of {rate} Hz is no rate"),
-            "give --rate HZ with a positive number, or --time COLUMN",
-        ));
-    }
+pub fn read(path: &Path, options: &Options) -> Result<Imported> {
     let table = Table::read(path, options.header)?;
+    let mut notes = table.notes.clone();
     let name = path.file_name().map_or_else(
         || path.display().to_string(),
         |n| n.to_string_lossy().into(),
@@ -120,32 +312,8 @@ pub fn read(path: &Path, options: &Options) -> Result<Record> {
             .map_or(String::new(), |l| format!(":{l}"));
         Error::invalid(format!("{}{line}: {what}", path.display()), help)
     };
-    let (time, angles) = choose(&table, path, options)?;
-    let rows = angles[0].len();
-    let t: Vec<f64> = match (&time, options.rate) {
-        (_, Some(rate)) => (0..rows).map(|i| i as f64 / rate).collect(),
-        (Some(t), _) => t.to_vec(),
-        (None, _) => {
-            return Err(Error::invalid(
-                format!("{}: no column of times", path.display()),
-                "give --time COLUMN, or --rate HZ if the samples are evenly spaced",
-            ));
-        }
-    };
-    if let Some(i) = t.iter().position(|t| !t.is_finite()) {
-        return Err(refuse(
-            i,
-            "the time is not a number".into(),
-            "remove the line",
-        ));
-    }
-    if let Some(i) = t.windows(2).position(|w| w[1] <= w[0]) {
-        return Err(refuse(
-            i + 1,
-            format!("time goes back from {} s to {} s", t[i], t[i + 1]),
-            "sort the file, or give --rate HZ to ignore its time stamps",
-        ));
-    }
+    let (time, angles) = choose(&table, path, options, &mut notes)?;
+    let t = times(&table, path, (time, angles[0]), options, &mut notes)?;
     let factor = match (options.unit, options.counts_per_rev) {
         (Unit::Rad, _) => 1.0,
         (Unit::Deg, _) => std::f64::consts::PI / 180.0,
@@ -157,7 +325,7 @@ pub fn read(path: &Path, options: &Options) -> Result<Record> {
             ));
         }
     };
-    let mut q = vec![[0.0; 2]; rows];
+    let mut q = vec![[0.0; 2]; t.len()];
     for (j, column) in angles.iter().take(2).enumerate() {
         if let Some(i) = column.iter().position(|x| !x.is_finite()) {
             return Err(refuse(
@@ -173,9 +341,22 @@ pub fn read(path: &Path, options: &Options) -> Result<Record> {
                 "record again with a range that holds the whole swing",
             ));
         }
+        // A counter is rounded down: the middle of the count is the best guess, as in logs.
+        let whole = options.unit == Unit::Counts && column.iter().all(|x| x.fract() == 0.0);
+        let middle = if whole { 0.5 } else { 0.0 };
+        let sign = if options.inverted.contains(&j) {
+            -1.0
+        } else {
+            1.0
+        };
+        let offset = match options.offset[..] {
+            [] => 0.0,
+            [all] => all,
+            ref each => each.get(j).copied().unwrap_or(0.0),
+        };
         let mut x: Vec<f64> = column
             .iter()
-            .map(|x| (x - options.offset) * factor)
+            .map(|x| sign * (x + middle - offset) * factor)
             .collect();
         unwrap(&mut x);
         reference(&mut x, options.reference);
@@ -201,39 +382,65 @@ pub fn read(path: &Path, options: &Options) -> Result<Record> {
     let quantum = options
         .counts_per_rev
         .map_or(0.0, |n| std::f64::consts::TAU / n);
-    let t0 = t[0];
     let record = Record {
         name,
-        t: t.iter().map(|t| t - t0).collect(),
+        t,
         q,
         joints: angles.len().min(2),
         quantum: [quantum; 2],
     };
     record.check()?;
-    Ok(record)
+    Ok(Imported { record, notes })
 }
 
 type Columns<'a> = (Option<&'a [f64]>, Vec<&'a [f64]>);
 
-/// The time and angle columns: as asked for, else the first is the time and the second the angle.
-fn choose<'a>(table: &'a Table, path: &Path, options: &Options) -> Result<Columns<'a>> {
+/// The time and angle columns: as asked for, else found by their names or by looking at them.
+fn choose<'a>(
+    table: &'a Table,
+    path: &Path,
+    options: &Options,
+    notes: &mut Vec<String>,
+) -> Result<Columns<'a>> {
+    let named = |names: &[&str]| table.names.iter().position(|n| names.contains(&n.as_str()));
+    let usable = |i: usize| !table.bad.iter().any(|b| b.0 == i);
     let time = match (&options.time, options.rate) {
-        (Some(key), _) => Some(table.column(path, key)?),
+        (Some(key), _) => Some(table.place(path, key)?),
         (None, Some(_)) => None,
-        (None, None) if table.columns.len() > 1 => Some(table.columns[0].as_slice()),
+        (None, None) if table.columns.len() > 1 => {
+            named(&["time", "t", "__time", "time_s"]).or(Some(0))
+        }
         (None, None) => None,
     };
-    let angles = if options.angle.is_empty() {
-        let i = usize::from(time.is_some()).min(table.columns.len() - 1);
-        vec![table.columns[i].as_slice()]
+    let angles = if !options.angle.is_empty() {
+        let places = options.angle.iter().map(|k| table.place(path, k));
+        places.collect::<Result<Vec<_>>>()?
+    } else if let (Some(a), Some(b)) = (named(&["theta0"]), named(&["theta1"])) {
+        vec![a, b]
     } else {
-        options
-            .angle
-            .iter()
-            .map(|k| table.column(path, k))
-            .collect::<Result<_>>()?
+        let moves = |i: &usize| {
+            let x = &table.columns[*i];
+            let goes_on = x.windows(2).all(|w| w[1] > w[0]);
+            Some(*i) != time && usable(*i) && !goes_on && span(x.iter().copied()) > 0.0
+        };
+        let first = usize::from(time.is_some()).min(table.columns.len() - 1);
+        vec![(0..table.columns.len()).find(moves).unwrap_or(first)]
     };
-    Ok((time, angles))
+    if table.columns.len() > 2
+        && (options.angle.is_empty() || (options.time.is_none() && time.is_some()))
+    {
+        let angle: Vec<String> = angles.iter().map(|&i| table.title(i)).collect();
+        let time = time.map_or(String::new(), |i| {
+            format!("time from column {}, ", table.title(i))
+        });
+        notes.push(format!(
+            "{time}angle from column {}; --time and --angle choose others",
+            angle.join(" and ")
+        ));
+    }
+    let time = time.map(|i| table.numbers(path, i)).transpose()?;
+    let angles = angles.into_iter().map(|i| table.numbers(path, i));
+    Ok((time, angles.collect::<Result<_>>()?))
 }
 
 /// Undo jumps of whole turns.
@@ -331,9 +538,49 @@ mod tests {
             unit: Unit::Deg,
             ..Options::default()
         };
-        let r = read(f.path(), &options).unwrap();
+        let r = read(f.path(), &options).unwrap().record;
         assert_eq!(r.t.len(), 400);
         assert!((r.q[0][0] - 30f64.to_radians()).abs() < 1e-12);
+    }
+
+    /// The same swing with its times in any unit.
+    #[test]
+    fn the_unit_of_the_time_is_found_and_said() {
+        for (scale, word) in [(1e3, "milli"), (1e6, "micro"), (1e9, "nano")] {
+            let rows = (0..400).map(|i| {
+                let t = f64::from(i) * 0.01;
+                format!("{:.0},{}\n", 1.6e9 * scale + scale * t, (5.0 * t).cos())
+            });
+            let f = file(&("t,x\n".to_string() + &rows.collect::<String>()));
+            let read = read(f.path(), &Options::default()).unwrap();
+            assert!((read.record.duration() - 3.99).abs() < 1e-3, "{scale}");
+            assert!(
+                read.notes.iter().any(|n| n.contains(word)),
+                "{:?}",
+                read.notes
+            );
+        }
+        let f = file(&swing(400));
+        assert!(
+            read(f.path(), &Options::default())
+                .unwrap()
+                .notes
+                .is_empty()
+        );
+        for rate in [1e-300, 0.0, -1.0, f64::NAN, 1e300] {
+            let options = Options {
+                rate: Some(rate),
+                angle: vec!["2".into()],
+                ..Options::default()
+            };
+            let e = read(f.path(), &options).unwrap_err().to_string();
+            assert!(e.contains("is no rate"), "{e}");
+        }
+        let years =
+            (0..400).map(|i| format!("{},{}\n", f64::from(i) * 1e13, (0.05 * f64::from(i)).cos()));
+        let f = file(&years.collect::<String>());
+        let e = read(f.path(), &Options::default()).unwrap_err();
+        assert!(e.help().unwrap().contains("--time-unit"), "{e}");
     }
 
     #[test]

@@ -30,8 +30,13 @@ pub fn read(path: &Path) -> Result<Table> {
             table.names = content.get_column_iter().map(|(n, _)| n.clone()).collect();
             table.columns = vec![Vec::new(); table.names.len()];
         }
-        for (column, (_, field)) in table.columns.iter_mut().zip(content.get_column_iter()) {
-            column.push(value(field));
+        for (i, (_, field)) in content.get_column_iter().enumerate() {
+            let x = value(field);
+            let null_or_text = x.is_none() && !table.bad.iter().any(|b| b.0 == i);
+            if null_or_text {
+                table.bad.push((i, row + 1, field.to_string()));
+            }
+            table.columns[i].push(x.unwrap_or(f64::NAN));
         }
         table.line.push(row + 1);
     }
@@ -45,8 +50,8 @@ pub fn read(path: &Path) -> Result<Table> {
 }
 
 /// A field as a number; text and nulls are not numbers.
-fn value(field: &Field) -> f64 {
-    match *field {
+fn value(field: &Field) -> Option<f64> {
+    Some(match *field {
         Field::Bool(x) => f64::from(u8::from(x)),
         Field::Byte(x) => f64::from(x),
         Field::Short(x) => f64::from(x),
@@ -58,6 +63,6 @@ fn value(field: &Field) -> f64 {
         Field::ULong(x) => x as f64,
         Field::Float(x) => f64::from(x),
         Field::Double(x) => x,
-        _ => f64::NAN,
-    }
+        _ => return None,
+    })
 }

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Between turning points the motion is linear about S± = x0 ∓ f±/k, so successive turning points obey
-//! y[n] = S − (y[n−1] − S)·E with E = e^(−πβ), one S and E per direction. E from differences of turning points (the
-//! friction drops out), S± = (y[n] + y[n−1]·E)/(1+E), then x̄k = (S₋ − S₊)/2, Δxk = x0 − (S₊ + S₋)/2, ζ = β/√(1+β²),
+//! y\[n\] = S − (y[n−1] − S)·E with E = e^(−πβ), one S and E per direction. E from differences of turning points (the
+//! friction drops out), S± = (y\[n\] + y[n−1]·E)/(1+E), then x̄k = (S₋ − S₊)/2, Δxk = x0 − (S₊ + S₋)/2, ζ = β/√(1+β²),
 //! ω0 = ωd/√(1−ζ²); Δζ keeps its sign. `peaks` does that with one E for both directions; `fit` then moves the same seven
 //! numbers to the least squares over all samples up to and including the final rest (S₊ ≤ x ≤ S₋: friction holds), first
 //! over a few half swings, then over everything. That is what makes it work with noise, and gives standard errors.
@@ -17,19 +17,92 @@ mod piecewise;
 mod turning;
 
 use crate::error::{Error, Result};
+use crate::number;
 
-use super::triangle::Triangle;
+use crate::identify::data::dataset::Dataset;
+use crate::identify::data::record::MIN_SAMPLES;
+use crate::identify::fit::triangle::Triangle;
+use crate::identify::method::{Method, Options};
+use crate::identify::outcome::{Estimate, Outcome};
+use crate::identify::verdict::Verdict;
 use piecewise::{Moved, Samples, Shape, Turn, UNKNOWNS, adjust};
 use turning::turning_points;
 
 /// Fewest turning points: three half swings show two in one direction.
 const LEAST_TURNS: usize = 4;
 /// A cost larger by this many variances is no evidence.
-const DOUBTFUL: f64 = 10.0;
+const NO_EVIDENCE: f64 = 10.0;
 /// Numbers of half swings tried beyond the best one.
 const PATIENCE: usize = 2;
 /// Samples of the first, coarse adjustments.
 const FEW_SAMPLES: usize = 2000;
+
+/// Below this angle [rad] a pendulum's frequency is within 1.6 % of a linear one.
+const SMALL: f64 = 0.5;
+
+pub struct Logdec;
+
+impl Method for Logdec {
+    fn name(&self) -> &'static str {
+        "logdec"
+    }
+
+    fn suits(&self, data: &Dataset) -> std::result::Result<(), String> {
+        if data.is_passive(1) {
+            Ok(())
+        } else {
+            Err("the logarithmic decrement is for one joint; use energy or greybox".into())
+        }
+    }
+
+    /// A pendulum taken for a linear oscillator: its small swings only.
+    fn run(&self, data: &Dataset, _: &Options) -> Result<Outcome> {
+        let motion = data.motion()?;
+        let record = &motion.record;
+        let last_large = record.q.iter().rposition(|q| q[0].abs() > SMALL);
+        let from = last_large.map_or(0, |i| i + 1);
+        let x = record.joint(0);
+        let tail = x.len() / 20 + 1;
+        let rest = x[x.len() - tail..].iter().sum::<f64>() / tail as f64;
+        if x.len() - from < MIN_SAMPLES {
+            return Err(Error::invalid(
+                format!(
+                    "{} samples follow the last angle above {SMALL} rad: too few swings are small",
+                    x.len() - from
+                ),
+                "record until the pendulum is at rest, or use `--method greybox`",
+            ));
+        }
+        let d = identify(&record.t[from..], &x[from..], rest)?;
+        let (w2, e) = (d.omega0 * d.omega0, d.stderr);
+        let per_j = |name: &str, id: &str, value: f64, stderr: f64, unit| {
+            Estimate::new(name, value, stderr, unit).called(id)
+        };
+        let estimates = vec![
+            per_j("ω0²", "omega0_sq", w2, 2.0 * d.omega0 * e[0], "1/s²"),
+            per_j("c/J", "c_per_j", w2 * d.x_mean, w2 * e[3], "rad/s²"),
+            per_j("Δc/J", "delta_c_per_j", w2 * d.x_delta, w2 * e[4], "rad/s²"),
+            per_j("b/J", "b_per_j", d.c_mean, e[1], "1/s"),
+            per_j("Δb/J", "delta_b_per_j", d.c_delta, e[2], "1/s"),
+        ];
+        let verdict = if d.inflation > 2.0 {
+            Verdict::Inflated {
+                variance: d.inflation,
+            }
+        } else {
+            Verdict::Explained
+        };
+        let mut out = Outcome::bare(self.name(), verdict, estimates);
+        out.fit = vec![d.fit];
+        out.rms = vec![d.rms];
+        out.rms_counts = vec![(record.quantum[0] > 0.0).then(|| d.rms / record.quantum[0])];
+        out.notes = vec![format!(
+            "{} turning points below {SMALL} rad used; Δc cannot be told from an offset of the rest position",
+            d.turns
+        )];
+        Ok(out)
+    }
+}
 
 /// ω0 [rad/s], damping per mass c̄/m, Δc/m [1/s], friction per stiffness x̄k, Δxk [unit of x]; standard errors alike.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,11 +116,13 @@ pub struct Decrement {
     /// Residual RMS [unit of x] and fit [%] of the piecewise solution over the samples used.
     pub rms: f64,
     pub fit: f64,
+    /// Variance inflation for residuals that hang together.
+    pub inflation: f64,
     /// Turning points used.
     pub turns: usize,
 }
 
-/// Identify from displacement `x` at times `t` [s] of a free decay about the known rest position `x0`.
+/// Identify from displacement `x` at times `t` \[s\] of a free decay about the known rest position `x0`.
 pub fn identify(t: &[f64], x: &[f64], x0: f64) -> Result<Decrement> {
     let turns = turning_points(t, x);
     if turns.len() < LEAST_TURNS {
@@ -74,7 +149,7 @@ fn peaks(turns: &[Turn], rising: bool) -> Result<Shape> {
     }
     let solution = eq.solve();
     let decay = solution[2].clamp(0.02, 1.2);
-    let beta = -decay.ln() / std::f64::consts::PI;
+    let beta = -number::ln(decay) / std::f64::consts::PI;
     let zeta = beta / (1.0 + beta * beta).sqrt();
     let half_period = (turns[turns.len() - 1].t - turns[0].t) / (turns.len() - 1) as f64;
     let shape = Shape {
@@ -156,9 +231,9 @@ fn fit(
     }
     // Where friction would hold by itself is the likelier end, unless the samples clearly say otherwise.
     let least = tried.iter().map(|t| t.1.cost).fold(f64::INFINITY, f64::min);
-    let doubtful = least * (1.0 + DOUBTFUL / few_t.len() as f64);
+    let close = least * (1.0 + NO_EVIDENCE / few_t.len() as f64);
     let by_itself = |(n, m): &(usize, Moved)| m.shape.swings(rising, most) == *n;
-    let allowed = tried.iter().any(|t| by_itself(t) && t.1.cost <= doubtful);
+    let allowed = tried.iter().any(|t| by_itself(t) && t.1.cost <= close);
     let chosen = tried
         .into_iter()
         .filter(|t| !allowed || by_itself(t))
@@ -176,7 +251,8 @@ fn fit(
     let variance = cost / (x.len() as f64 - UNKNOWNS as f64).max(1.0);
     let half_period = std::f64::consts::PI / s.omega0;
     let lags = t.partition_point(|&v| v < t[0] + half_period);
-    let covariance = eq.covariance() * variance * correlation(&residuals, lags);
+    let inflation = correlation(&residuals, lags);
+    let covariance = eq.inverse() * variance * inflation;
     let half_sum = |a: usize, b: usize, sign: f64, factor: f64| {
         let v = covariance[(a, a)] + covariance[(b, b)] + 2.0 * sign * covariance[(a, b)];
         factor * v.max(0.0).sqrt()
@@ -196,12 +272,13 @@ fn fit(
             half_sum(3, 4, 1.0, 0.5),
         ],
         rms: variance.sqrt(),
-        fit: super::record::fit_percent(x, &path),
+        fit: crate::identify::data::record::fit_percent(x, &path),
+        inflation,
         turns: turns.len(),
     })
 }
 
-/// How many residuals that hang together are worth one: 1 + 2·Σρ over the lags before the correlation is lost.
+/// Variance inflation by residuals that hang together: 1 + 2·Σρ over the lags before the correlation is lost.
 fn correlation(residuals: &[f64], lags: usize) -> f64 {
     let n = residuals.len();
     let square: f64 = residuals.iter().map(|r| r * r).sum();

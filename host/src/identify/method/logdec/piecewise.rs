@@ -3,7 +3,10 @@
 //! Seven numbers: ω0, ζ and the centre S of each direction, time and place of the first turning point. Given the number of
 //! half swings before it rests, the path is smooth in all of them.
 
-use super::super::triangle::Triangle;
+use stribeck_core::number::math;
+
+use crate::identify::fit::damping::Damping;
+use crate::identify::fit::triangle::Triangle;
 
 /// Numbers of the piecewise solution.
 pub const UNKNOWNS: usize = 7;
@@ -69,7 +72,7 @@ impl Shape {
             }
             let zeta = self.zeta[dir];
             let beta = zeta / (1.0 - zeta * zeta).sqrt();
-            x = self.centre[dir] - distance * (-std::f64::consts::PI * beta).exp();
+            x = self.centre[dir] - distance * math::exp_f64(-std::f64::consts::PI * beta);
             dir = 1 - dir;
         }
         limit
@@ -85,8 +88,8 @@ impl Shape {
         let constants = [constants(0), constants(1)];
         let on = |dir: usize, y: f64, u: f64| {
             let (rate, wd, beta) = constants[dir];
-            let (sin, cos) = (wd * u).sin_cos();
-            self.centre[dir] + y * (-rate * u).exp() * (cos + beta * sin)
+            let (sin, cos) = math::sin_cos_f64(wd * u);
+            self.centre[dir] + y * math::exp_f64(-rate * u) * (cos + beta * sin)
         };
         let mut dir = usize::from(!rising);
         let mut at = self.first;
@@ -105,7 +108,7 @@ impl Shape {
                     break;
                 }
                 let next = self.centre[dir]
-                    - (at.x - self.centre[dir]) * (-std::f64::consts::PI * beta).exp();
+                    - (at.x - self.centre[dir]) * math::exp_f64(-std::f64::consts::PI * beta);
                 at = Turn { t: end, x: next };
                 dir = 1 - dir;
                 done += 1;
@@ -161,47 +164,29 @@ pub fn adjust(samples: Samples, shape: Shape) -> Moved {
         eq: Triangle::new(UNKNOWNS),
         shape,
     };
-    let mut lambda = 1e-3;
+    let mut damping = Damping::default();
     for _ in 0..ITERATIONS {
         let base = now.shape.to_array();
         let w = base[0];
         let sizes = [w, 1.0, 1.0, amplitude, amplitude, 1.0 / w, amplitude];
         now.eq = equations(&samples, &now.shape, &sizes);
-        let mut taken = false;
+        let before = now.cost;
         let mut small = false;
-        while lambda < 1e6 {
-            let mut damped = now.eq.clone();
-            let m = now.eq.matrix();
-            for c in 0..UNKNOWNS {
-                let mut row = [0.0; UNKNOWNS + 1];
-                row[c] = lambda * m.column(c).norm();
-                damped.add(&mut row);
-            }
-            let step = damped.solve();
-            let mut next = base;
-            for i in 0..UNKNOWNS {
-                next[i] += step[i];
-            }
-            let trial = Shape::from_array(next);
+        let moved = damping.step(&now.eq, |step| {
+            small = (0..UNKNOWNS).all(|i| step[i].abs() < 1e-9 * sizes[i]);
+            let trial = Shape::from_array(std::array::from_fn(|i| base[i] + step[i]));
             let cost = if trial.oscillates() {
                 cost_of(&trial)
             } else {
                 f64::INFINITY
             };
-            small = (0..UNKNOWNS).all(|i| step[i].abs() < 1e-9 * sizes[i]);
-            if cost <= now.cost {
-                small |= now.cost - cost < 1e-10 * now.cost;
-                (now.shape, now.cost) = (trial, cost);
-                lambda *= 0.1;
-                taken = true;
-                break;
-            }
-            if small {
-                break;
-            }
-            lambda = f64::max(10.0 * lambda, 1e-6);
-        }
-        if small || !taken {
+            (cost <= before || small).then_some((trial, cost))
+        });
+        let Some((shape, cost)) = moved.filter(|(_, cost)| *cost <= before) else {
+            break;
+        };
+        (now.shape, now.cost) = (shape, cost);
+        if small || before - cost < 1e-10 * before {
             break;
         }
     }

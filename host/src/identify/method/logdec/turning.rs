@@ -1,8 +1,8 @@
 //! Turning points of a noisy decay: found by hysteresis, refined below the sample by a local polynomial.
 
-use super::super::record::{median, span};
-use super::super::smooth::local;
-use super::piecewise::Turn;
+use crate::identify::data::record::{median, span};
+use crate::identify::data::smooth::local;
+use crate::identify::method::logdec::piecewise::Turn;
 
 /// Swings of this many standard deviations are no noise, however long the record.
 const CERTAIN: f64 = 10.0;

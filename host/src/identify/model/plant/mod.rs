@@ -1,0 +1,180 @@
+//! The plants that can be fitted: shared's list, each with the table of its rig parameters that may be free.
+//!
+//! A plant without a file of its own is taken as its rig file says (`stated.rs`). A plant's file says how its equations follow from the table's values in any scalar, how its estimates are called and
+//! which part of the rig is estimated by default with which prior. Adding a plant touches its own file and the list below.
+
+pub(crate) mod furuta;
+pub mod pendulum;
+pub mod stated;
+
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::plant::{Plant, PlantConfig};
+use stribeck_core::number::scalar::Scalar;
+
+use crate::identify::model::motion::Rate;
+use crate::identify::model::parametric::{Coef, Freedom, Param};
+
+/// One value of a rig that can be estimated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// As printed, and in ASCII.
+    pub name: &'static str,
+    pub id: &'static str,
+    pub unit: &'static str,
+    /// A magnitude it is measured in, so that steps of all parameters are comparable; 0: its own value.
+    pub scale: f64,
+}
+
+/// Name, ASCII name, unit of an estimate, and the factor from the model's value to the printed one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Label {
+    pub name: &'static str,
+    pub id: &'static str,
+    pub unit: &'static str,
+    pub factor: f64,
+}
+
+impl Label {
+    pub const fn new(
+        name: &'static str,
+        id: &'static str,
+        unit: &'static str,
+        factor: f64,
+    ) -> Label {
+        Label {
+            name,
+            id,
+            unit,
+            factor,
+        }
+    }
+}
+
+/// What the Coulomb term is proportional to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Load {
+    /// The reaction of the joint, which changes with the motion.
+    Reaction,
+    /// A constant: preload of the bearing, at the value of the weight carried.
+    Constant,
+}
+
+/// A plant as the fit sees it; `NS` = 2·joints is the length of its state (angles, velocities).
+pub trait Fitted<const NS: usize>: Copy {
+    type Plant<S: Scalar>: Plant<S>;
+
+    /// The equations from values in the order of the table. A plant may use that the load is constant.
+    fn plant<S: Scalar>(&self, values: &[S], load: Load) -> Self::Plant<S>;
+
+    /// ẏ of the state with friction at the normal forces of `load`.
+    fn rate<S: Scalar>(system: &System<S, Self::Plant<S>>, y: &[S; NS]) -> [S; NS];
+}
+
+/// Equations of motion in scalar S.
+#[derive(Clone, Copy, Debug)]
+pub struct System<S, P> {
+    pub plant: P,
+    pub friction: [Friction<S>; 2],
+    /// Normal force \[N\] of a constant load; `None`: the reaction.
+    pub constant: Option<[S; 2]>,
+}
+
+/// A system that can be integrated as a state of NS numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Motion<S: Scalar, R: Fitted<NS>, const NS: usize>(pub System<S, R::Plant<S>>);
+
+impl<S: Scalar, R: Fitted<NS>, const NS: usize> Rate<S, NS> for Motion<S, R, NS> {
+    #[inline(never)]
+    fn rate(&self, y: &[S; NS]) -> [S; NS] {
+        R::rate(&self.0, y)
+    }
+}
+
+/// Work that is generic over the plant.
+pub trait Visit {
+    type Out;
+    fn at<R: Fitted<NS>, const NS: usize>(self, rig: &R) -> Self::Out;
+}
+
+macro_rules! rigs {
+    ($($variant:ident: $module:ident, $states:literal states;)+) => {
+        /// Any plant of the list with the values of its table.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum Rig { $($variant($module::Rig),)+ Stated(stated::Rig) }
+
+        impl Rig {
+            /// As configured.
+            pub fn of(plant: &PlantConfig) -> Rig {
+                match plant {
+                    $(PlantConfig::$variant(c) => Rig::$variant($module::Rig::new(c)),)+
+                    other => Rig::Stated(stated::Rig::new(other)),
+                }
+            }
+            /// The configuration an observer of the chip gets.
+            pub fn config(&self) -> PlantConfig {
+                match self { $(Rig::$variant(r) => PlantConfig::$variant(r.config()),)+ Rig::Stated(r) => r.config() }
+            }
+            pub fn joints(&self) -> usize {
+                match self { $(Rig::$variant(_) => $states / 2,)+ Rig::Stated(_) => 2 }
+            }
+            /// What of the rig can be free.
+            pub fn table(&self) -> &'static [Entry] {
+                match self { $(Rig::$variant(_) => &$module::TABLE,)+ Rig::Stated(_) => &stated::TABLE }
+            }
+            /// Values in the order of the table.
+            pub fn values(&self) -> &[f64] {
+                match self { $(Rig::$variant(r) => &r.values,)+ Rig::Stated(r) => &r.values }
+            }
+            pub fn values_mut(&mut self) -> &mut [f64] {
+                match self { $(Rig::$variant(r) => &mut r.values,)+ Rig::Stated(r) => &mut r.values }
+            }
+            /// What is estimated beside the friction unless a user says otherwise.
+            pub fn freedom(&self) -> Freedom {
+                match self { $(Rig::$variant(r) => r.freedom(),)+ Rig::Stated(r) => r.freedom() }
+            }
+            /// What the Coulomb term of this plant is proportional to unless the record says otherwise.
+            pub fn load(&self) -> Load {
+                match self { $(Rig::$variant(_) => $module::LOAD,)+ Rig::Stated(_) => stated::LOAD }
+            }
+            /// How a friction coefficient of a joint is called.
+            pub fn friction_label(&self, c: Coef, joint: usize) -> Label {
+                match self { $(Rig::$variant(r) => r.friction_label(c),)+ Rig::Stated(r) => r.friction_label(c, joint) }
+            }
+            /// Typical size of a friction coefficient.
+            pub fn friction_scale(&self, c: Coef, joint: usize) -> f64 {
+                match self { $(Rig::$variant(_) => $module::friction_scale(c),)+ Rig::Stated(r) => r.friction_scale(c, joint) }
+            }
+            /// Friction terms that are always estimated.
+            pub fn base(&self) -> &'static [Coef] {
+                match self { $(Rig::$variant(_) => $module::BASE,)+ Rig::Stated(_) => stated::BASE }
+            }
+            /// Additions to them that are tried.
+            pub fn additions(&self) -> &'static [&'static [Coef]] {
+                match self { $(Rig::$variant(_) => $module::ADDITIONS,)+ Rig::Stated(_) => stated::ADDITIONS }
+            }
+            /// Relative standard deviation of a coefficient that no motion shows: scales of mass and load.
+            pub fn hidden(&self, c: Coef, joint: usize) -> f64 {
+                match self { $(Rig::$variant(r) => r.hidden(c, joint),)+ Rig::Stated(r) => r.hidden(c, joint) }
+            }
+            /// Values a plant of this kind can have.
+            pub fn feasible(&self) -> bool {
+                match self { $(Rig::$variant(r) => r.feasible(),)+ Rig::Stated(r) => r.feasible() }
+            }
+            pub fn visit<V: Visit>(&self, v: V) -> V::Out {
+                match self { $(Rig::$variant(r) => v.at::<_, $states>(r),)+ Rig::Stated(r) => v.at::<_, 4>(r) }
+            }
+        }
+    };
+}
+
+rigs! {
+    Furuta: furuta, 4 states;
+    Pendulum: pendulum, 2 states;
+}
+
+impl Rig {
+    /// The table's parameter with ASCII name `id`.
+    pub fn parameter(&self, id: &str) -> Option<Param> {
+        self.table().iter().position(|e| e.id == id).map(Param::Rig)
+    }
+}
