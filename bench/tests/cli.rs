@@ -1,9 +1,9 @@
-//! The whole chain with nothing replaced: the firmware's ELF on the emulated chip, its USB as a terminal of this machine, the ordinary `stribeck`
-//! program that opens it through serialport, captures a swing and replays it on this processor. Not one bit may differ.
+//! The whole chain with nothing replaced: the firmware's ELF on the emulated chip, its USB as a terminal of this machine, the ordinary
+//! `stribeck` program that opens it through serialport, captures a swing and replays it on this processor. Not one bit may differ.
 //!
 //! Needs `cargo fw` and `cargo build --release -p stribeck` (`./test` runs both); fails, and says so, without them.
 
-mod common;
+mod harness;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -45,7 +45,7 @@ fn output(program: &mut Command) -> (Option<i32>, String) {
 
 #[test]
 fn the_ordinary_program_captures_a_swing_and_replays_it_bit_for_bit() {
-    common::firmware();
+    harness::firmware();
     let elf = std::env::var("STRIBECK_FIRMWARE_ELF").unwrap_or_else(|_| {
         concat!(
             env!("CARGO_MANIFEST_DIR"),

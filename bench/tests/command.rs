@@ -1,6 +1,6 @@
 //! The command as people meet it: errors that say what to do, and a serial port that other programs can open.
 
-mod common;
+mod harness;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ fn scratch(name: &str) -> PathBuf {
 
 /// The firmware's path, checked to be there.
 fn elf() -> String {
-    common::firmware();
+    harness::firmware();
     std::env::var("STRIBECK_FIRMWARE_ELF").unwrap_or_else(|_| {
         concat!(
             env!("CARGO_MANIFEST_DIR"),
@@ -109,7 +109,7 @@ fn every_scenario_of_the_folder_parses() {
     let mut seen = 0;
     for f in std::fs::read_dir(dir).unwrap() {
         let name = f.unwrap().file_name();
-        common::scenario_file(name.to_str().unwrap());
+        harness::scenario_file(name.to_str().unwrap());
         seen += 1;
     }
     assert!(seen >= 15, "{seen}");

@@ -1,8 +1,8 @@
 //! The cost model on the flashed program: what it estimates is what the program measures, and the budget in estimated cycles.
 
-mod common;
+mod harness;
 
-use common::{Session, scenario};
+use harness::{Session, scenario};
 use stribeck_core::wire::Frame;
 
 /// A tick in a swing may take this many estimated cycles: 30 % of its period.

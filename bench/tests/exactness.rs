@@ -1,8 +1,8 @@
 //! The bench itself: same bytes twice, and a fast instruction count that is exact.
 
-mod common;
+mod harness;
 
-use common::{Session, firmware, scenario};
+use harness::{Session, firmware, scenario};
 use stribeck_bench::Bench;
 use stribeck_core::wire::Ask;
 

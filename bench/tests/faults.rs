@@ -1,8 +1,8 @@
-//! One test per fault of the scenario list: counted, flagged, recovered as the firmware promises.
+//! One test per fault of the scenario list: counted, flagged, recovered as documented.
 
-mod common;
+mod harness;
 
-use common::{Session, scenario, scenario_file};
+use harness::{Session, scenario, scenario_file};
 use stribeck_bench::Action;
 use stribeck_bench::scenario::Channel;
 use stribeck_core::device::config::{Blob, Config};
@@ -232,10 +232,10 @@ fn a_software_reset_by_command() {
 /// Bits of RAM flip all over the statics: whatever happens, the device streams again afterwards.
 #[test]
 fn single_bit_flips_in_ram_end_in_a_living_device() {
-    let low = common::firmware()
+    let low = harness::firmware()
         .address_of("__sdata")
         .unwrap_or(0x2000_4000);
-    let high = common::firmware()
+    let high = harness::firmware()
         .address_of("__ebss")
         .unwrap_or(low + 0x8000);
     let mut s = Session::connected(&scenario(""));

@@ -1,9 +1,9 @@
 //! Halting debug as the debugger sees it through the access port, in virtual time: breakpoints, steps, core registers, vector catch,
 //! what stands still while the processor does, and a chip that is programmed and started from outside.
 
-mod common;
+mod harness;
 
-use common::firmware;
+use harness::firmware;
 use stribeck_bench::debug::access::Size;
 use stribeck_bench::debug::core::{DCRDR, DCRSR, DEMCR, DFSR, DHCSR};
 use stribeck_bench::{Bench, Program, Scenario};

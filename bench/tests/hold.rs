@@ -1,9 +1,9 @@
 //! What a host can do to the flashed program and what it must survive: configurations that cost too much, bursts of
 //! commands, stores without end, ticks that take too long.
 
-mod common;
+mod harness;
 
-use common::{Session, scenario};
+use harness::{Session, scenario};
 use stribeck_bench::Action;
 use stribeck_core::device::config::{Blob, Config};
 use stribeck_core::device::run::Phase;

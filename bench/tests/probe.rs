@@ -2,11 +2,11 @@
 //!
 //! The same with the real tool: `tests/probe_rs.rs`.
 
-mod common;
+mod harness;
 
 use std::time::{Duration, Instant};
 
-use common::probe::{Client, ProbeBench, firmware_path};
+use harness::probe::{Client, ProbeBench, firmware_path};
 
 const CPUID: u32 = 0xe000_ed00;
 const DHCSR: u32 = 0xe000_edf0;
@@ -216,7 +216,7 @@ fn a_second_client_is_refused_while_the_first_works() {
 
 #[test]
 fn the_scenario_file_of_the_on_target_tests_is_the_board_of_the_fast_runner() {
-    let file = common::scenario_file("on-target-tests.toml");
+    let file = harness::scenario_file("on-target-tests.toml");
     let pins = |s: &stribeck_bench::Scenario| format!("{:?}", s.board.jumpers);
     assert_eq!(pins(&file), pins(&stribeck_bench::hil::board()));
 }

@@ -7,14 +7,14 @@
 //! cargo test --release -p stribeck-bench --test probe_rs -- --ignored --test-threads=1 --nocapture
 //! ```
 
-mod common;
+mod harness;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::probe::{PATIENCE, ProbeBench, firmware_path, output};
-use common::verdicts::{Verdicts, hil_verdicts, vhil_verdicts};
+use harness::probe::{PATIENCE, ProbeBench, firmware_path, output};
+use harness::verdicts::{Verdicts, hil_verdicts, vhil_verdicts};
 use stribeck_core::wire::{Decoder, Frame, Status};
 
 const JUMPERS: &str = concat!(

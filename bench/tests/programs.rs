@@ -2,12 +2,12 @@
 //!
 //! Built by `cargo programs`; a program that checks something itself ends with exit code 0 when it was right.
 
-mod common;
+mod harness;
 
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use common::scenario;
+use harness::scenario;
 use stribeck_bench::{Bench, Outcome, Program};
 
 fn program(name: &str) -> Rc<Program> {

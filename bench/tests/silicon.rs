@@ -1,8 +1,8 @@
 //! What a real board does and a friendly emulator does not: each test fails when the firmware's countermeasure is taken out.
 
-mod common;
+mod harness;
 
-use common::{Session, scenario, scenario_file};
+use harness::{Session, scenario, scenario_file};
 use stribeck_bench::Action;
 use stribeck_bench::periph::mpu::Access;
 use stribeck_core::device::config::{Blob, Config};

@@ -2,9 +2,9 @@
 //!
 //! Ten simulated minutes (STRIBECK_SOAK_S seconds) of one swing after another with a reading host: no overrun, no drop, every digest equal.
 
-mod common;
+mod harness;
 
-use common::{Session, scenario};
+use harness::{Session, scenario};
 use stribeck_bench::Action;
 use stribeck_core::wire::Ask;
 

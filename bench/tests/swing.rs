@@ -1,8 +1,8 @@
 //! A whole swing on the flashed program: nothing lost, nothing late, every bit equal on this machine.
 
-mod common;
+mod harness;
 
-use common::{Session, scenario_file};
+use harness::{Session, scenario_file};
 use stribeck_core::device::run::Phase;
 use stribeck_core::wire::{ResetCause, What};
 

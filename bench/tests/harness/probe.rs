@@ -145,7 +145,7 @@ impl Client {
     }
 }
 
-/// The firmware's file, which `common::firmware` has checked.
+/// The firmware's file, which `harness::firmware` has checked.
 pub fn firmware_path() -> PathBuf {
     super::firmware();
     std::env::var_os("STRIBECK_FIRMWARE_ELF").map_or_else(
