@@ -1,6 +1,6 @@
-//! The promises, each checked on the machine code.
+//! The rules of the tick and of the program, each checked on the machine code.
 //!
-//! | promise                                             | where       |
+//! | rule                                                | where       |
 //! |-----------------------------------------------------|-------------|
 //! | no fused multiply-add (its bits differ from x86-64) | everywhere  |
 //! | no panic, no formatting, no log                     | in the tick |

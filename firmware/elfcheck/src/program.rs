@@ -49,7 +49,7 @@ pub struct Program {
     /// By address.
     pub functions: BTreeMap<u32, Function>,
     /// Functions whose address is stored somewhere: what an indirect call may reach.
-    pub taken: BTreeSet<u32>,
+    pub stored: BTreeSet<u32>,
     pub sizes: Sizes,
 }
 
@@ -119,7 +119,7 @@ impl Program {
             "{} has no function symbols: was it stripped?",
             path.display()
         );
-        program.taken = taken(&file, &program.functions)?;
+        program.stored = stored(&file, &program.functions)?;
         Ok(program)
     }
 
@@ -232,8 +232,8 @@ fn data_ranges(file: &object::File<'_>) -> BTreeMap<u32, u32> {
 
 /// Functions whose address (with the Thumb bit) stands in some word of flash data, or is built by a
 /// movw/movt pair.
-fn taken(file: &object::File<'_>, functions: &BTreeMap<u32, Function>) -> Result<BTreeSet<u32>> {
-    let mut taken = BTreeSet::new();
+fn stored(file: &object::File<'_>, functions: &BTreeMap<u32, Function>) -> Result<BTreeSet<u32>> {
+    let mut stored = BTreeSet::new();
     for section in file.sections() {
         let kind = section.kind();
         let loaded = matches!(
@@ -247,15 +247,15 @@ fn taken(file: &object::File<'_>, functions: &BTreeMap<u32, Function>) -> Result
         for word in bytes.windows(4).step_by(2) {
             let value = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
             if value & 1 == 1 && functions.contains_key(&(value & !1)) {
-                taken.insert(value & !1);
+                stored.insert(value & !1);
             }
         }
         if kind == SectionKind::Text {
             let odd = built(bytes).filter(|value| value & 1 == 1);
-            taken.extend(odd.map(|v| v & !1).filter(|v| functions.contains_key(v)));
+            stored.extend(odd.map(|v| v & !1).filter(|v| functions.contains_key(v)));
         }
     }
-    Ok(taken)
+    Ok(stored)
 }
 
 /// Constants built by movw rX, #low … movt rX, #high within a few instructions.

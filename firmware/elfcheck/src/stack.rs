@@ -95,7 +95,7 @@ impl<'a> Stack<'a> {
             below = below.max(self.visit(callee, reach, open, recursive));
         }
         if !function.indirect.is_empty() {
-            for target in &self.program.taken {
+            for target in &self.program.stored {
                 let called = &self.program.functions[target].name;
                 if reach.includes(called) {
                     // A cycle through a stored address is bounded by `reach`.
