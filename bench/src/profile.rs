@@ -1,8 +1,8 @@
 //! Instruction statistics: per tick, per function of the worst tick, and interrupt latency.
 //!
 //! The tick is one interrupt (TIM7 unless told otherwise). Instructions of exceptions that interrupt it are not its own.
-//! Counts are exact; 1 instruction is not 1 cycle, so times derived from them are estimates. With the cost model (`cost`) the same statistics
-//! are kept of estimated cycles, line fills, pipeline flushes and the code a tick touches.
+//! Counts are exact; 1 instruction is not 1 cycle, so times derived from them are estimates. With the cost model (`cost`) the same
+//! statistics are kept of estimated cycles, line fills, pipeline flushes and the code a tick touches.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Estimation on bond graphs: implicit motion and its sensitivities against explicit runs and differences, figure 5 of paper 003, the command.
+//! Estimation on bond graphs: implicit motion and its sensitivities against explicit runs and differences, figure 5 of paper 003, the
+//! command.
 
 use std::process::Command;
 

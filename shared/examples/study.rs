@@ -5,10 +5,10 @@
 //!                                                         [--exact] [--each]
 //! ```
 //!
-//! `--mismatch` swings benches that are not the model, every row of `model/mismatch` or those whose name contains ROW; `--noise` white noise
-//! in counts RMS (default 0), `--vt-ratio` the filter's vt over the true one (default 4), `--seed` first seed, `--exact` takes the rig file for
-//! exact (the filter of eight states), `--each` prints every run. Without `--mismatch` the first run is the reference run; it is not
-//! counted in the summary. stdout: the table. stderr: progress.
+//! `--mismatch` swings benches that are not the model, every row of `model/mismatch` or those whose name contains ROW; `--noise` white
+//! noise in counts RMS (default 0), `--vt-ratio` the filter's vt over the true one (default 4), `--seed` first seed, `--exact` takes the
+//! rig file for exact (the filter of eight states), `--each` prints every run. Without `--mismatch` the first run is the reference run; it
+//! is not counted in the summary. stdout: the table. stderr: progress.
 
 #[path = "../tests/truths/mod.rs"]
 mod truths;

@@ -1,9 +1,9 @@
 //! Branches: a table of 64 recently taken ones with their targets, as the Cortex-M7's BTAC.
 //!
 //! A branch that goes where the table says costs [`PREDICTED`] more than its issue slot; a direct one that the table does not know is
-//! redirected when it is decoded ([`DECODED`]); everything else empties the pipeline ([`FLUSH`]). The table is modelled as direct-mapped and
-//! without hysteresis: the last way a branch went is its prediction. Both are pessimistic. The cycle counts are assumptions from the length of
-//! the pipeline (six stages in front of the execution of a branch), not measurements.
+//! redirected when it is decoded ([`DECODED`]); everything else empties the pipeline ([`FLUSH`]). The table is modelled as direct-mapped
+//! and without hysteresis: the last way a branch went is its prediction. Both are pessimistic. The cycle counts are assumptions from the
+//! length of the pipeline (six stages in front of the execution of a branch), not measurements.
 
 /// Taken as predicted [cycles].
 pub const PREDICTED: u32 = 1;

@@ -27,7 +27,8 @@ pub enum Unit {
     Alone,
 }
 
-/// Latency: cycles until a dependent instruction may start, as published in LLVM's scheduling model of the core (ARMScheduleM7.td) or longer.
+/// Latency: cycles until a dependent instruction may start, as published in LLVM's scheduling model of the core (ARMScheduleM7.td) or
+/// longer.
 mod latency {
     pub const ALU: u32 = 1;
     pub const SHIFTED: u32 = 2;

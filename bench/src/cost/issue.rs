@@ -1,9 +1,9 @@
 //! Cycles of a block in an in-order pipeline that can start two instructions per cycle.
 //!
 //! Two neighbours start together when the second needs nothing of the first and they use different units (two integer operations may);
-//! branches, multiplications, floating point and memory have one unit each. Instructions under an IT start alone. A result is there after its
-//! latency, also in the next block: a block tells which results are still on their way at its end and when it needs which register. Real
-//! hardware starts more pairs (it has a second path for loads): the estimate is on the high side.
+//! branches, multiplications, floating point and memory have one unit each. Instructions under an IT start alone. A result is there after
+//! its latency, also in the next block: a block tells which results are still on their way at its end and when it needs which register.
+//! Real hardware starts more pairs (it has a second path for loads): the estimate is on the high side.
 
 use super::branch::End;
 use super::decode::{FLAGS, Instruction, Unit, decode};

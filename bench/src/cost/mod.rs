@@ -9,12 +9,12 @@
 //! ```
 //!
 //! ITCM and DTCM cost nothing beyond the pipeline. A line fill from flash takes the array's wait states (FLASH_ACR), four beats of
-//! the 64-bit bus and the way through the interconnect, all in bus clocks; the processor waits for the whole line, and no fill overlaps another.
-//! Without an enabled cache every block pays for every line it touches.
+//! the 64-bit bus and the way through the interconnect, all in bus clocks; the processor waits for the whole line, and no fill overlaps
+//! another. Without an enabled cache every block pays for every line it touches.
 //!
 //! What it is: deterministic, documented, meant to be too high rather than too low. What it is not: measured. No board has confirmed
-//! it yet; the first one that does sets the constants of this folder. Not modelled: prefetching, critical word first, write buffers, the flash
-//! interface's own buffer, bus contention, ECC correction.
+//! it yet; the first one that does sets the constants of this folder. Not modelled: prefetching, critical word first, write buffers, the
+//! flash interface's own buffer, bus contention, ECC correction.
 //!
 //! | file | job |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! Watched flash: sectors that hold no part of the program are read through the model of the array.
 //!
-//! Unicorn serves loads from plain memory without telling anybody. A sector where data is stored is therefore mapped like a register: every load
-//! passes [`load`], which knows uncorrectable words and the data cache (`periph::flash::array`). Code cannot run from there; when the
+//! Unicorn serves loads from plain memory without telling anybody. A sector where data is stored is therefore mapped like a register: every
+//! load passes [`load`], which knows uncorrectable words and the data cache (`periph::flash::array`). Code cannot run from there; when the
 //! processor tries, the sector becomes plain memory again ([`Cpu::unwatch`]).
 
 use unicorn_engine::{HookType, MemType, Prot, RegisterARM as R, Unicorn, uc_error};

@@ -1,8 +1,8 @@
 //! How the machine halts, steps, goes on, moves core registers, and is held in reset.
 //!
 //! A debugger acts between two slices of emulation, so the processor always stands between two instructions. Breakpoints are hooks on
-//! their instruction; a step is one hook on what follows it. The emulator does not stop inside an IT block: one is stepped as a whole, and a
-//! breakpoint inside stops behind it.
+//! their instruction; a step is one hook on what follows it. The emulator does not stop inside an IT block: one is stepped as a whole, and
+//! a breakpoint inside stops behind it.
 
 use unicorn_engine::{RegisterARM as R, UcHookId};
 

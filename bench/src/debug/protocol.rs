@@ -15,7 +15,8 @@
 //!
 //! Values of registers travel as four bytes, lowest first, in both directions, except that versions below 3 write them
 //! as a number. Driving the reset pin low enables halting debug: probe-rs 0.32 sets the vector catch under reset, which the processor
-//! ignores without it, and the enable only afterwards, so that it depends on the probe to do this. JTAG (`J…`) is not offered: the board's connector has SWD.
+//! ignores without it, and the enable only afterwards, so that it depends on the probe to do this. JTAG (`J…`) is not offered: the board's
+//! connector has SWD.
 
 use super::access::Size;
 use super::port::{Fault, Port};

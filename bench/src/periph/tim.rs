@@ -2,8 +2,8 @@
 //!
 //! The counter is a function of virtual time; flags are brought up to date when somebody looks. Modelled: up-counting
 //! with prescaler (buffered until the next update, as in the chip), ARR, update and compare flags, one-pulse, encoder modes
-//! 1–3 with polarity, input filters and wrap at ARR, toggle outputs; PWM outputs are read off the registers. Not modelled: down and centre-aligned counting, DMA,
-//! break, capture, slave modes other than the encoder's.
+//! 1–3 with polarity, input filters and wrap at ARR, toggle outputs; PWM outputs are read off the registers. Not modelled: down and
+//! centre-aligned counting, DMA, break, capture, slave modes other than the encoder's.
 
 pub mod pwm;
 

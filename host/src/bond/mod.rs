@@ -6,9 +6,10 @@
 //!                                                                 └─► equations (text, LaTeX), Rust, drawing (SVG)
 //! ```
 //!
-//! Every constitutive relation is a [`formula::Formula`] evaluated in any [`stribeck_core::number::scalar::Scalar`], so the sensitivity bond
-//! graph of paper 003 (each bond carries effort, flow and their derivatives) is this graph evaluated in dual numbers: no second graph is
-//! built. Energy stores in derivative causality stay: their rates enter through E(x). Algebraic loops are torn and solved by Newton's method.
+//! Every constitutive relation is a [`formula::Formula`] evaluated in any [`stribeck_core::number::scalar::Scalar`], so the sensitivity
+//! bond graph of paper 003 (each bond carries effort, flow and their derivatives) is this graph evaluated in dual numbers: no second graph
+//! is built. Energy stores in derivative causality stay: their rates enter through E(x). Algebraic loops are torn and solved by Newton's
+//! method.
 //!
 //! | file | what |
 //! |---|---|

@@ -1,7 +1,8 @@
 //! The equations as text, LaTeX and straight-line Rust: the same evaluation in a scalar that records what is computed.
 //!
-//! Equal sub-expressions are one node, constants are folded, sums with zero and products with one vanish. Branches are not recorded: a graph
-//! whose laws compare (none of [`super::formula`]'s functions do; `abs` and `sign` are recorded as calls) has one expression everywhere.
+//! Equal sub-expressions are one node, constants are folded, sums with zero and products with one vanish. Branches are not recorded: a
+//! graph whose laws compare (none of [`super::formula`]'s functions do; `abs` and `sign` are recorded as calls) has one expression
+//! everywhere.
 
 use crate::number;
 

@@ -1,8 +1,8 @@
 //! The hash that proves two runs equal: 32 bits over the state words of every tick of a block.
 //!
-//! Every word of every tick, except what the EKF computes on from slowly ([`Words::sample`]): its covariance is taken two rows per tick, each
-//! row once in ten, so a word of it that differs is seen within ten ticks; sums of the momentum balance and snapshots of the drift test
-//! are seen in what they are computed into. Snapshots carry all words.
+//! Every word of every tick, except what the EKF computes on from slowly ([`Words::sample`]): its covariance is taken two rows per tick,
+//! each row once in ten, so a word of it that differs is seen within ten ticks; sums of the momentum balance and snapshots of the drift
+//! test are seen in what they are computed into. Snapshots carry all words.
 //!
 //! Four lanes of the Fx word hash, fed in turn: `lane = (rotl(lane, 5) ^ word) · K`. Every step is a bijection
 //! of the lane for a given word and of the word for a given lane, so one differing word always changes the

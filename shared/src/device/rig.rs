@@ -1,7 +1,8 @@
 //! The configuration a rig of each plant starts from: what a file that names only its plant gets.
 //!
 //! Furuta and simple pendulum: the default as it is. For the others it follows from the plant: encoders that read zero where it hangs at
-//! power-on and flag no joint that stands still, counts per metre where a joint slides, priors of that joint's units, a transition velocity of the UAS that the step can follow.
+//! power-on and flag no joint that stands still, counts per metre where a joint slides, priors of that joint's units, a transition velocity
+//! of the UAS that the step can follow.
 
 use super::config::Config;
 use crate::model::joint::Joint;

@@ -17,9 +17,9 @@
 //! | param_bytes | u16 | engine | size of a parameter record; absent in revision 1: 98 |
 //!
 //! State record, 32 B: UAS q0 q1 \[rad\], ω0 ω1 \[rad/s\], EKF q0 q1 ω0 ω1, f32 LE: what each expects at the next tick.
-//! Parameter record, 139 B: UAS ẑ (10), k, |e| \[rad/s\]; EKF p (6), σ (6), f32 LE; EKF stage u8, identifiable mask u8; from revision 2 on EKF
-//! rig errors (7), colour, drift (2), f32 LE, verdict u8. A driven rig's has 12 more (`param_bytes` 151): mode u8, saturated u8, duty i16,
-//! torque u \[N·m\], reference \[rad\], f32 LE.
+//! Parameter record, 139 B: UAS ẑ (10), k, |e| \[rad/s\]; EKF p (6), σ (6), f32 LE; EKF stage u8, identifiable mask u8; from revision 2 on
+//! EKF rig errors (7), colour, drift (2), f32 LE, verdict u8. A driven rig's has 12 more (`param_bytes` 151): mode u8, saturated u8, duty
+//! i16, torque u \[N·m\], reference \[rad\], f32 LE.
 //!
 //! A block ends after `block_ticks`, when the next tick might not fit, after a run transition, and before an order or a
 //! gap is applied. So it never mixes configurations, and everything that changed the observers is either a count or an order.
@@ -115,7 +115,8 @@ pub struct Params {
     pub stage: u8,
     /// Bit i: parameter p\[i\] is identifiable from this run's data so far.
     pub identifiable: u8,
-    /// Errors of the rig file: zeros of both encoders \[rad\], tilt \[rad\], relative: arm inertia, pendulum inertia, arm length, arm gravity.
+    /// Errors of the rig file: zeros of both encoders \[rad\], tilt \[rad\], relative: arm inertia, pendulum inertia, arm length, arm
+    /// gravity.
     pub rig: [f32; 7],
     /// Colour of the innovations, 1 for white ones; 0 before it is known.
     pub colour: f32,

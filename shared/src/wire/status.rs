@@ -33,7 +33,8 @@ pub struct Status {
     /// Ticks in which friction too stiff for the step was limited in the model, since reset. From revision 3 on, like the rest.
     pub uas_floored: u32,
     pub ekf_floored: u32,
-    /// Cycles the EKF left out because their innovation was no measurement of the motion, and how often it resumed after a jump, since reset.
+    /// Cycles the EKF left out because their innovation was no measurement of the motion, and how often it resumed after a jump, since
+    /// reset.
     pub ekf_gated: u32,
     pub ekf_resumes: u32,
     /// Whether the EKF's model explains this run's data so far.

@@ -2,7 +2,8 @@
 //!
 //! `cargo test -p stribeck-core --test math_cost -- --nocapture` prints the table of `math.rs`. The count is the longest way through
 //! the function, prologue, return and constant loads included; inlined into a caller it is less. One instruction is not one cycle: a
-//! division takes some 14. On the way the test proves: no loop, no call but into the two cold paths, so no panic; no double-precision instruction; no fused multiply-add.
+//! division takes some 14. On the way the test proves: no loop, no call but into the two cold paths, so no panic; no double-precision
+//! instruction; no fused multiply-add.
 
 use std::collections::HashMap;
 use std::path::Path;

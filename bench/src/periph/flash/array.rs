@@ -4,8 +4,8 @@
 //! - a word whose programming was interrupted, or that was programmed twice, has no valid error correction code: reading it is a bus fault;
 //! - the data cache keeps a line that was read before, whatever is programmed or erased since, until the program invalidates it.
 //!
-//! Lines are taken to stay in the cache until they are invalidated: a program must not rely on their being replaced. Only sectors without a part of
-//! the program are watched (`cpu::watch`). Uncorrectable words are healed by an erase only.
+//! Lines are taken to stay in the cache until they are invalidated: a program must not rely on their being replaced. Only sectors without a
+//! part of the program are watched (`cpu::watch`). Uncorrectable words are healed by an erase only.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,8 +1,8 @@
 //! Local polynomial regression: angle, velocity and acceleration from sampled angles, at any time.
 //!
-//! A polynomial of degree 4 ([`crate::identify::data::polynomial`]) is fitted by least squares to the samples within ±`half` \[s\] of the wanted
-//! time; its coefficients are the angle \[rad\] and its derivatives. Works with uneven sampling; no
-//! differentiation of counts. Used for start values, not as a measurement of velocity.
+//! A polynomial of degree 4 ([`crate::identify::data::polynomial`]) is fitted by least squares to the samples within ±`half` \[s\] of the
+//! wanted time; its coefficients are the angle \[rad\] and its derivatives. Works with uneven sampling; no differentiation of counts. Used
+//! for start values, not as a measurement of velocity.
 
 use crate::identify::data::polynomial::Polynomial;
 use crate::identify::data::record::{Record, median};

@@ -1,10 +1,9 @@
 //! Which friction terms does the record support? Greedy choice, judged twice.
 //!
-//! Starting from Coulomb + viscous (+ quadratic of one joint), the addition that lowers the Bayesian information criterion most is kept as long
-//! as it also predicts the held-out last 30 % of the record no worse than before (fitted to the first 70 %, run freely
-//! beyond). BIC = n·ln(χ²/n) + k·ln n, with n the effective sample size rather than the number of readings: residuals
-//! of a model that is nearly right are strongly correlated. What is rarely needed (asymmetry, another kind of load) is tried only
-//! while the record is not explained.
+//! Starting from Coulomb + viscous (+ quadratic of one joint), the addition that lowers the Bayesian information criterion most is kept as
+//! long as it also predicts the held-out last 30 % of the record no worse than before (fitted to the first 70 %, run freely beyond). BIC =
+//! n·ln(χ²/n) + k·ln n, with n the effective sample size rather than the number of readings: residuals of a model that is nearly right are
+//! strongly correlated. What is rarely needed (asymmetry, another kind of load) is tried only while the record is not explained.
 
 use crate::identify::data::free_motion::FreeMotion;
 use crate::identify::data::record::Record;

@@ -144,8 +144,8 @@ pub trait Plant<S: Scalar>: Copy {
         *self
     }
 
-    /// ∂q̈/∂(θ, ω, rig error) = −H⁻¹(∂H·q̈ + ∂B + ∂G) at `trig`, `w`, with `terms` there and the acceleration `a` \[rad/s²\], of a plant that
-    /// was [`Plant::perturbed`] by `error`. The friction torque is held, normal force included.
+    /// ∂q̈/∂(θ, ω, rig error) = −H⁻¹(∂H·q̈ + ∂B + ∂G) at `trig`, `w`, with `terms` there and the acceleration `a` \[rad/s²\], of a plant
+    /// that was [`Plant::perturbed`] by `error`. The friction torque is held, normal force included.
     ///
     /// Unless a plant has a closed form: central differences, for (θ, ω) only.
     fn sensitivity(

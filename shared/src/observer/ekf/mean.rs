@@ -151,8 +151,8 @@ impl<S: Scalar> Ekf<S> {
         }
     }
 
-    /// `missed` ticks, `gap` \[s\] in all, never happened: one long step instead. What it leaves out is at most as large as what it adds: that
-    /// much is the velocity uncertain, and the angle by `gap` times the velocity's uncertainty.
+    /// `missed` ticks, `gap` \[s\] in all, never happened: one long step instead. What it leaves out is at most as large as what it adds:
+    /// that much is the velocity uncertain, and the angle by `gap` times the velocity's uncertainty.
     #[cold]
     pub fn bridge(&self, s: &mut State<S>, missed: u32, gap: S, applied: &Applied<S>) {
         let plant = self.plant.perturbed(&self.rig_error(s));

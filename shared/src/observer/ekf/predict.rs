@@ -1,8 +1,8 @@
 //! The linearisation of one cycle, for the time update of the covariance.
 //!
 //! Friction makes the velocity error decay with up to 10⁴/s, so Φ = e^X is taken as (I − X + X²/2)⁻¹ (second order, and goes to zero like
-//! e^X does), X = ∂q̈/∂ω·span, and its integral as span·Φ·(I − X/2). Slopes and regressors of the friction are averaged over the ticks since
-//! the last linearisation; the rest of ∂q̈ is the plant's ([`Plant::sensitivity`]), with the normal forces held.
+//! e^X does), X = ∂q̈/∂ω·span, and its integral as span·Φ·(I − X/2). Slopes and regressors of the friction are averaged over the ticks
+//! since the last linearisation; the rest of ∂q̈ is the plant's ([`Plant::sensitivity`]), with the normal forces held.
 
 use super::covariance::Transition;
 use super::mean::Now;

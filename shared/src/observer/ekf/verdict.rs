@@ -4,7 +4,8 @@
 //! C = ⟨(∑u)²⟩/⟨∑u²⟩ over windows of 0.3 s: 1 for white ones, whatever their size (R is inflated, so ν²/S alone says nothing).
 //!
 //! *Drift* (Hausman). An estimate that was right when its variance was P_k can later move by √(P_k − P) only. D is the largest such
-//! ratio over snapshots at 4, 7, 11 and 16 s of stage C, per joint, where P has shrunk enough to tell. σ is multiplied by D where it exceeds 1.
+//! ratio over snapshots at 4, 7, 11 and 16 s of stage C, per joint, where P has shrunk enough to tell. σ is multiplied by D where it
+//! exceeds 1.
 
 use super::{Counters, Ekf, Estimate, ORDER, PARAMETERS, RIG_STATES, STAGE_JOINT, State, place};
 use crate::JOINTS;

@@ -78,7 +78,8 @@ impl Shape {
         limit
     }
 
-    /// The displacement at increasing times from the first turning point: `swings` half swings, then rest. A sample shortly before the turning point belongs to the half swing that ended there.
+    /// The displacement at increasing times from the first turning point: `swings` half swings, then rest. A sample shortly before the
+    /// turning point belongs to the half swing that ended there.
     pub fn path(&self, times: &[f64], rising: bool, swings: usize) -> Vec<f64> {
         let constants = |dir: usize| {
             let zeta = self.zeta[dir];
