@@ -34,7 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The folders are the layers (`docs/architecture.md`). They are hidden here, not promised: the program, our own tests and
+//! The folders are the layers (`docs/architecture.md`). They are hidden here and may change: the program, our own tests and
 //! tools reach into them, and what nobody outside needs is private to the crate.
 #![forbid(unsafe_code)]
 // Tests make their signals with the platform's mathematics.

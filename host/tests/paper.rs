@@ -168,7 +168,7 @@ fn the_study_depends_on_the_seed_and_not_on_the_threads() {
             "--threads",
             threads,
         ]);
-        // 1 where so few runs miss the promise.
+        // 1 where so few runs miss the interval.
         assert!(matches!(out.status.code(), Some(0 | 1)));
         out.stdout
     };

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release -p stribeck-torture -- torture                  a short form, part of ./test
-//! cargo run --release -p stribeck-torture -- torture --full           the counts of the scoreboard in docs/hold.md
+//! cargo run --release -p stribeck-torture -- torture --full           the counts of the scoreboard
 //! cargo run --release -p stribeck-torture -- torture --rows logs,devices --seconds 60 --seed 7
 //! ```
 //!

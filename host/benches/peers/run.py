@@ -17,7 +17,7 @@ Builds a virtual environment beside this file (numpy, scipy, casadi from PyPI) a
 
 Both peers are started at the estimates of stribeck's `energy` method, so none of them has to search. All times are
 CPU seconds of one thread. Solver: the optimisation alone (stribeck: the whole process, with start-up, reading and
-checking the file). Set-up: building the graph, start values. The exit code is 1 when a ratio is below the promise
+checking the file). Set-up: building the graph, start values. The exit code is 1 when a ratio is below what is required
 (10 for casadi, 20 for scipy).
 """
 
@@ -35,7 +35,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.abspath(os.path.join(HERE, "..", "..", ".."))
 ENV = os.path.join(HERE, ".venv")
-PROMISE = {"casadi": 10.0, "scipy": 20.0}
+REQUIRED = {"casadi": 10.0, "scipy": 20.0}
 # stribeck's corner of the friction law where it is not estimated [rad/s].
 VT = 0.02
 
@@ -321,7 +321,7 @@ def main():
                 print(f"{case.name}: {name} ...", file=sys.stderr)
                 rows[name] = peer(case, start, np)
                 rows[name]["ratio"] = rows[name]["solver"] / rows["stribeck"]["solver"]
-                kept &= rows[name]["ratio"] >= PROMISE[name]
+                kept &= rows[name]["ratio"] >= REQUIRED[name]
             report.append({"record": case.name, "samples": len(case.t), "seconds": float(case.t[-1]), "names": case.names,
                            "start": start, "methods": rows})
     if args.json:
@@ -336,7 +336,7 @@ def main():
             ratio = f"{row['ratio']:.1f}" if "ratio" in row else "1"
             print(f"{name:10}{row['solver']:>9.3f}{row['setup']:>9.3f}{ratio:>8}  {fits:<22}"
                   + "".join(f"{v:>12.5g}" for v in row["estimates"]) + f"  {row.get('note', '')}")
-    print("ratios promised: " + ", ".join(f"{n} {v:.0f}" for n, v in PROMISE.items())
+    print("ratios required: " + ", ".join(f"{n} {v:.0f}" for n, v in REQUIRED.items())
           + (": kept" if kept else ": NOT kept"))
     return 0 if kept else 1
 

@@ -1,4 +1,4 @@
-//! `stribeck study`: do the intervals hold what they promise? Monte Carlo over random rigs, exact ones and wrong ones.
+//! `stribeck study`: do the intervals cover as often as they say? Monte Carlo over random rigs, exact ones and wrong ones.
 
 use std::time::Instant;
 
@@ -129,7 +129,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     })
 }
 
-/// Whether all that is promised was kept.
+/// Whether every rule of the study was kept.
 fn holds(tallies: &[Tally]) -> bool {
     let covered = tallies
         .iter()

@@ -1,4 +1,4 @@
-//! Monte Carlo: do the intervals hold what they promise, and is it said when they do not?
+//! Monte Carlo: do the intervals cover as often as they say, and is it said when they do not?
 //!
 //! A study has rows ([`Row`]): kinds of records, each with many truths. Every record is identified by the default command's code;
 //! what is counted ([`tally::Tally`]) is coverage of the intervals called identifiable, records with an estimate more than three
