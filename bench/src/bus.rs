@@ -115,6 +115,9 @@ impl Chip {
         if let Some(i) = self.tims.iter().position(|t| t.kind.base == base) {
             self.feed_encoder(i, now);
             let done = self.tims[i].write(off, v, now);
+            if self.tims[i].kind.name == "TIM1" {
+                self.follow_outputs(now);
+            }
             self.timer_lines(i);
             self.next_event = self.next_event.min(self.tims[i].next());
             self.written(done, address, now);
@@ -229,6 +232,7 @@ impl Chip {
         if matches!(off, 0x00 | 0x20 | 0x24) {
             self.connect_encoders(now);
         }
+        self.follow_outputs(now);
         for (source, tim) in self.sources.iter_mut().zip(&self.tims) {
             if let Some(Source::Jumpers(j)) = source {
                 j.look(&self.gpio, tim.filter_times(), now);

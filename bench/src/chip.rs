@@ -11,6 +11,7 @@ use crate::debug::core::CoreDebug;
 use crate::diagnose::Diagnostics;
 use crate::elf::FLASH_BASE;
 use crate::events::Pending;
+use crate::outputs::Outputs;
 use crate::periph::crs::Crs;
 use crate::periph::dbgmcu::Dbgmcu;
 use crate::periph::dwt::Dwt;
@@ -112,6 +113,12 @@ pub struct Chip {
 
     pub host: UsbHost,
     pub rig: Rig,
+    /// What the pins to the bridge do.
+    pub outputs: Outputs,
+    /// A limit switch holds the fault line low.
+    pub limit_switch_open: bool,
+    /// The processor stands after a fault inside a fault handler.
+    pub locked_up: bool,
     pub board: Board,
     /// What is connected to each timer's encoder inputs.
     pub sources: Vec<Option<Source>>,
@@ -183,7 +190,10 @@ impl Chip {
             scb: Scb::new(FLASH_BASE),
             crs: Crs::new(scenario.board.hsi48_error_ppm),
             host: UsbHost::new(reading),
-            rig: Rig::new(&scenario.plant),
+            rig: Rig::new(&scenario.plant, scenario.drive.as_ref()),
+            outputs: Outputs::default(),
+            limit_switch_open: false,
+            locked_up: false,
             board: scenario.board.clone(),
             sources: vec![None; TIMERS.len()],
             rng: Rng::new(scenario.seed),
@@ -235,6 +245,8 @@ impl Chip {
         self.profile.restart();
         self.sources = vec![None; TIMERS.len()];
         self.clocks_changed(self.now);
+        self.locked_up = false;
+        self.follow_outputs(self.now);
         torn
     }
 
@@ -378,6 +390,7 @@ impl Chip {
             self.tims[i].sync(now);
             self.timer_lines(i);
         }
+        self.follow_outputs(now);
         if self.exti.sample(&self.gpio) {
             self.event_register = true;
         }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::chip::{Chip, MemoryChange};
 use crate::elf::Program;
+use crate::motor::Motor;
 use crate::periph::flash::Change;
 use crate::periph::rcc::ResetCause;
 use crate::scenario::{Action, Channel, Event, FlashOperation, unhex};
@@ -15,6 +16,9 @@ use crate::usb::Reading;
 enum Task {
     Act(Action),
     ReleaseButton,
+    BridgeRecovers,
+    SupplyRecovers,
+    LimitSwitchCloses,
     /// One disturbance on an encoder: joint, channel (0 = A), direction, width.
     Edge(usize, usize, i64, Time),
     FlipBit(u32, u32),
@@ -96,6 +100,9 @@ impl Chip {
                     self.act(action);
                 }
                 Task::ReleaseButton => self.gpio.drive(self.board.button.0, Some(false)),
+                Task::BridgeRecovers => self.change_motor(|m| m.fault = false),
+                Task::SupplyRecovers => self.change_motor(Motor::restore_supply),
+                Task::LimitSwitchCloses => self.limit_switch_open = false,
                 Task::Edge(joint, channel, direction, width) => {
                     self.disturb(joint, channel, direction, width)
                 }
@@ -119,8 +126,13 @@ impl Chip {
         }
     }
 
+    fn change_motor(&mut self, change: impl FnOnce(&mut Motor)) {
+        self.rig.change_motor(self.now, change);
+    }
+
     fn act(&mut self, action: Action) {
         let now = self.now;
+        self.outputs.cause(now, &format!("{action:?}"));
         match action {
             Action::LostCounts { joint, counts } => self.rig.slip(joint, -counts),
             Action::Noise {
@@ -161,6 +173,22 @@ impl Chip {
                 self.pending
                     .add(now + from_secs(hold_s), Task::ReleaseButton);
             }
+            Action::BridgeFault { hold_s } => {
+                self.change_motor(|m| m.fault = true);
+                self.pending
+                    .add(now + from_secs(hold_s), Task::BridgeRecovers);
+            }
+            Action::SupplySag { volts, hold_s } => {
+                self.change_motor(|m| m.supply_v = volts);
+                self.pending
+                    .add(now + from_secs(hold_s), Task::SupplyRecovers);
+            }
+            Action::LimitSwitch { hold_s } => {
+                self.limit_switch_open = true;
+                self.pending
+                    .add(now + from_secs(hold_s), Task::LimitSwitchCloses);
+            }
+            Action::MotorStalls { hold_s } => self.rig.block(now, now + from_secs(hold_s)),
             Action::Reset => self.reset = Some(ResetCause::Pin),
             Action::BrownOut => self.reset = Some(ResetCause::BrownOut),
             Action::ResetDuringFlash { operation } => self.pending.reset_during = Some(operation),

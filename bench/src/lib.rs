@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  scenario.toml ──> rig (pendulum, encoders, faults) ──> TIM2/TIM5 ┐
+//!                      ▲ motor (bridge) <── outputs <── TIM1 PWM   ┤
 //!  firmware.elf  ──> cpu (Unicorn, Cortex-M7) <── bus ── peripherals ┤ chip, in virtual time
 //!  PTY / test    <─> usb (host, 19 packets per ms) <──> OTG_FS       ┘
 //! ```
@@ -25,6 +26,8 @@ pub mod hil;
 pub mod inline;
 pub mod jumpers;
 pub mod machine;
+pub mod motor;
+pub mod outputs;
 pub mod periph;
 pub mod profile;
 pub mod pty;

@@ -377,6 +377,10 @@ impl Machine {
         self.crashes.push(crash);
         let watched = self.chip().iwdg.expires_at() != NEVER;
         self.locked = watched || self.chip().debug.probe_fitted;
+        let chip = self.chip_mut();
+        chip.locked_up = true;
+        chip.outputs.cause(at, "lock-up");
+        chip.follow_outputs(at);
         (!self.locked).then_some(Outcome::Lockup)
     }
 
@@ -409,6 +413,8 @@ impl Machine {
         let now = self.now();
         self.log
             .push(LogLine::bench(now, format!("reset: {cause:?}")));
+        let what = format!("reset: {cause:?}");
+        self.chip_mut().outputs.cause(now, &what);
         self.resets.push((now, cause));
         let torn = self.chip_mut().reset_registers(cause);
         for t in torn {

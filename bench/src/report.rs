@@ -12,6 +12,7 @@ use crate::diagnose::{Access, Why};
 use crate::elf::Program;
 use crate::inline::Inlined;
 use crate::machine::Machine;
+use crate::outputs::Off;
 use crate::periph::nvic::IRQ0;
 use crate::periph::tim::pwm::Pwm;
 use crate::profile::{Distribution, TickCosts};
@@ -132,6 +133,17 @@ impl From<&TickCosts> for TickCostReport {
     }
 }
 
+/// What was measured at the pins to the bridge.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct DriveReport {
+    /// Time with the outputs on [s].
+    pub on_s: f64,
+    /// Largest |mean voltage| as a part of the supply.
+    pub most_duty: f64,
+    pub on_at_the_end: bool,
+    pub offs: Vec<Off>,
+}
+
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Summary {
     pub virtual_s: f64,
@@ -151,6 +163,8 @@ pub struct Summary {
     /// The same, by the innermost inlined function.
     pub worst_tick_inlined: Vec<Share>,
     pub tick_latency_ns: Spread,
+    /// The pins to the bridge, if they ever drove.
+    pub drive: Option<DriveReport>,
     /// PWM outputs that run at the end.
     pub pwm: Vec<Pwm>,
     pub usb: UsbStats,
@@ -209,6 +223,7 @@ impl Summary {
             worst_tick: by_symbol,
             worst_tick_inlined: by_inline,
             tick_latency_ns: (&p.latency_ns).into(),
+            drive: drive_report(m),
             pwm: chip
                 .tims
                 .iter()
@@ -239,6 +254,17 @@ impl Summary {
             flash_sectors_erased: chip.flash.erased,
         }
     }
+}
+
+fn drive_report(m: &Machine) -> Option<DriveReport> {
+    let outputs = &m.chip().outputs;
+    let on_s = outputs.on_s(m.chip().now);
+    (on_s > 0.0).then(|| DriveReport {
+        on_s,
+        most_duty: outputs.most,
+        on_at_the_end: outputs.levels().on(),
+        offs: outputs.offs.clone(),
+    })
 }
 
 /// Instructions by name, most first; every instruction of every block is attributed by itself.

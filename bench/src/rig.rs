@@ -6,10 +6,12 @@
 
 use stribeck_core::JOINTS;
 use stribeck_core::model::friction::Friction;
-use stribeck_core::model::plant::{AnyPlant, passive};
+use stribeck_core::model::plant::{AnyPlant, driven};
 use stribeck_core::model::rk4;
 
-use crate::scenario::{Channel, PlantSetup};
+use crate::motor::{Levels, Motor};
+use crate::rng::Rng;
+use crate::scenario::{Channel, DriveSetup, PlantSetup};
 use crate::time::{Time, US, from_secs, to_secs};
 
 const STEP: Time = 20 * US;
@@ -77,10 +79,17 @@ pub struct Rig {
     lift: (Time, Time, [f64; JOINTS]),
     release_at: Time,
     encoders: [Encoder; JOINTS],
+    /// Bridge and motor, if there are any.
+    motor: Option<Motor>,
+    /// The driven joint is blocked until then.
+    blocked_until: Time,
+    /// Noise of the counts [counts RMS], and where it comes from.
+    noise: f64,
+    rng: Rng,
 }
 
 impl Rig {
-    pub fn new(setup: &PlantSetup) -> Self {
+    pub fn new(setup: &PlantSetup, drive: Option<&DriveSetup>) -> Self {
         let (joints, rest) = (
             setup.geometry.joints(),
             setup.geometry.rest().map(f64::from),
@@ -93,8 +102,10 @@ impl Rig {
             anchor: (0, 0),
             last_true: 0,
         };
+        let rotor = drive.map_or(0.0, |d| d.motor.reflected());
+        let actuator = setup.geometry.actuator().map(f64::from);
         let mut rig = Rig {
-            plant: setup.geometry.build(),
+            plant: setup.geometry.with_rotor(rotor).build(),
             friction: [setup.friction[0].law(), setup.friction[1].law()],
             y: [rest[0], rest[1], 0.0, 0.0],
             rest,
@@ -106,6 +117,10 @@ impl Rig {
             ),
             release_at: from_secs(setup.release_s),
             encoders: std::array::from_fn(encoder),
+            motor: drive.map(|d| Motor::new(&d.motor, d.inductance, actuator)),
+            blocked_until: 0,
+            noise: setup.noise_counts,
+            rng: Rng::new(setup.noise_seed),
         };
         rig.look(0);
         rig
@@ -130,10 +145,58 @@ impl Rig {
         }
         self.time = self.time.max(self.release_at);
         while self.time + STEP <= now {
-            let (plant, friction) = (&self.plant, &self.friction);
-            self.y = rk4::step(&self.y, to_secs(STEP), |y| passive(plant, friction, y));
+            self.step();
             self.time += STEP;
         }
+    }
+
+    /// One step; the motor's current is constant during it.
+    fn step(&mut self) {
+        let dt = to_secs(STEP);
+        let (plant, friction) = (&self.plant, &self.friction);
+        let Some(motor) = &mut self.motor else {
+            self.y = rk4::step(&self.y, dt, |y| driven(plant, friction, y, [0.0; JOINTS]));
+            return;
+        };
+        let tau = motor.step(dt, [self.y[2], self.y[3]]);
+        if self.time >= self.blocked_until {
+            self.y = rk4::step(&self.y, dt, |y| driven(plant, friction, y, tau));
+            return;
+        }
+        // A blocked joint: the force that leaves it no acceleration (which is linear in the force).
+        let j = motor.joint();
+        self.y[2 + j] = 0.0;
+        self.y = rk4::step(&self.y, dt, |y| {
+            let free = driven(plant, friction, y, tau);
+            let mut more = tau;
+            more[j] += 1.0;
+            let pushed = driven(plant, friction, y, more);
+            let hold = -free[2 + j] / (pushed[2 + j] - free[2 + j]);
+            std::array::from_fn(|i| free[i] + hold * (pushed[i] - free[i]))
+        });
+    }
+
+    pub fn motor(&self) -> Option<&Motor> {
+        self.motor.as_ref()
+    }
+
+    /// The bridge or its supply changes at `now`.
+    pub fn change_motor(&mut self, now: Time, change: impl FnOnce(&mut Motor)) {
+        self.advance(now);
+        if let Some(motor) = &mut self.motor {
+            change(motor);
+        }
+    }
+
+    /// New levels at the bridge's inputs.
+    pub fn drive(&mut self, levels: Levels, now: Time) {
+        self.change_motor(now, |motor| motor.levels = levels);
+    }
+
+    /// Blocks the driven joint where it is.
+    pub fn block(&mut self, now: Time, until: Time) {
+        self.advance(now);
+        self.blocked_until = until;
     }
 
     fn look(&mut self, now: Time) {
@@ -148,7 +211,11 @@ impl Rig {
     /// Edges at the pins of joint `joint` at `now`.
     pub fn edges(&mut self, joint: usize, now: Time) -> i64 {
         self.look(now);
-        self.encoders[joint].at_pins()
+        let edges = self.encoders[joint].at_pins();
+        if self.noise > 0.0 && !matches!(self.encoders[joint].link, Link::Dead) {
+            return edges + (self.noise * self.rng.normal()).round() as i64;
+        }
+        edges
     }
 
     /// True angles [rad] and velocities [rad/s] at the last step.
@@ -207,11 +274,12 @@ mod tests {
     use crate::time::{MS, SECOND};
 
     fn rig() -> Rig {
-        Rig::new(&PlantSetup {
+        let setup = PlantSetup {
             lift_s: [0.02, 0.05],
             release_s: 0.1,
             ..PlantSetup::default()
-        })
+        };
+        Rig::new(&setup, None)
     }
 
     #[test]
@@ -249,6 +317,34 @@ mod tests {
             r.state()[2].abs() < 0.05 && r.state()[3].abs() < 0.05,
             "{:?}",
             r.state()
+        );
+    }
+
+    #[test]
+    fn a_blocked_arm_stands_and_its_pendulum_swings_on() {
+        let setup = PlantSetup {
+            lift_s: [0.02, 0.05],
+            release_s: 0.1,
+            ..PlantSetup::default()
+        };
+        let mut r = Rig::new(&setup, Some(&DriveSetup::default()));
+        r.edges(0, 300 * MS);
+        let arm = r.state()[0];
+        r.block(300 * MS, 500 * MS);
+        r.drive(
+            Levels {
+                high: [1.0, 0.8],
+                enable: true,
+            },
+            300 * MS,
+        );
+        let pendulum = r.edges(1, 320 * MS);
+        assert!((r.edges(1, 499 * MS) - pendulum).abs() > 500);
+        assert_eq!(r.state()[0], arm);
+        r.edges(0, 700 * MS);
+        assert!(
+            (r.state()[0] - arm).abs() > 0.1,
+            "pushed when it is free again"
         );
     }
 

@@ -25,6 +25,7 @@ use std::path::Path;
 use serde::Deserialize;
 use stribeck_core::JOINTS;
 use stribeck_core::model::friction::Friction as Law;
+use stribeck_core::model::motor::Motor;
 use stribeck_core::model::plant::{PlantConfig, furuta};
 
 use crate::periph::gpio::Pin;
@@ -63,6 +64,8 @@ pub struct Scenario {
     /// Estimate processor cycles (caches, wait states, dual issue: `cost`) instead of taking an instruction as one.
     pub cycles: bool,
     pub plant: PlantSetup,
+    /// Bridge and motor; without them the rig is passive and the fault line is not connected.
+    pub drive: Option<DriveSetup>,
     pub host: HostSetup,
     pub board: Board,
     #[serde(rename = "event")]
@@ -77,6 +80,7 @@ impl Default for Scenario {
             cycles_per_instruction: 1.0,
             cycles: false,
             plant: PlantSetup::default(),
+            drive: None,
             host: HostSetup::default(),
             board: Board::default(),
             events: Vec::new(),
@@ -96,6 +100,42 @@ pub struct PlantSetup {
     pub release_s: f64,
     /// Counts of one revolution, or of one metre of a sliding joint.
     pub counts_per_turn: [u32; JOINTS],
+    /// Noise of every reading [counts RMS], and the start of its random stream.
+    pub noise_counts: f64,
+    pub noise_seed: u64,
+}
+
+/// The bridge and the motor on the driven joint.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DriveSetup {
+    pub motor: Motor,
+    /// Inductance of the armature [H]; 0: the current follows the voltage at once.
+    pub inductance: f64,
+}
+
+/// Where the bridge is connected.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BridgeWiring {
+    pub in1: PinName,
+    pub in2: PinName,
+    /// High = enabled; pulled down on the bridge board.
+    pub enable: PinName,
+    /// Fault line and limit switches, low = off; pulled up on the bridge board.
+    pub fault: PinName,
+}
+
+impl Default for BridgeWiring {
+    fn default() -> Self {
+        let pin = |s: &str| PinName(s.parse().expect("a pin name"));
+        BridgeWiring {
+            in1: pin("PE9"),
+            in2: pin("PE11"),
+            enable: pin("PE13"),
+            fault: pin("PE15"),
+        }
+    }
 }
 
 impl Default for PlantSetup {
@@ -118,6 +158,8 @@ impl Default for PlantSetup {
             lift_s: [0.1, 0.4],
             release_s: 1.0,
             counts_per_turn: [40_000; JOINTS],
+            noise_counts: 0.0,
+            noise_seed: 1,
         }
     }
 }
@@ -223,6 +265,7 @@ pub struct Board {
     pub leds: Vec<PinName>,
     /// Jumper wires, from an output pin to an input pin.
     pub jumpers: Vec<[PinName; 2]>,
+    pub bridge: BridgeWiring,
 }
 
 impl Default for Board {
@@ -237,6 +280,7 @@ impl Default for Board {
             button: pin("PC13"),
             leds: vec![pin("PB0"), pin("PE1"), pin("PB14")],
             jumpers: Vec::new(),
+            bridge: BridgeWiring::default(),
         }
     }
 }

@@ -8,6 +8,9 @@
 //! | USB 5 V           | PA9        | OTG_FS VBUS sense  | user USB connector               |
 //! | button            | PC13       | GPIO, high=pressed | B1 USER                          |
 //! | LEDs              | PB0 PE1 PB14 | GPIO             | LD1 green, LD2 yellow, LD3 red   |
+//! | bridge IN1 / IN2  | PE9 / PE11 | TIM1 CH1 / CH2     | CN10-4 / CN10-6                  |
+//! | bridge enable     | PE13       | GPIO, high=enabled | CN10-10                          |
+//! | bridge fault      | PE15       | TIM1 BKIN, low=off | CN10-30                          |
 //! | test outputs      | PC6 PB15 PC7 PB5 | GPIO         | CN7-1, 3, 11, 13 (tests only)    |
 
 use embassy_stm32::gpio::{AnyPin, Input, Level, Output, Pull, Speed};
@@ -21,6 +24,7 @@ use stribeck_core::wire::ClockSource;
 
 use crate::encoder::Encoder;
 use crate::memory;
+use crate::motor::Motor;
 use crate::watchdog::TIMEOUT_US;
 
 /// Crystal clock from the ST-LINK (its MCO output drives OSC_IN): 8 MHz.
@@ -71,6 +75,7 @@ pub struct Board {
     pub clock: ClockSource,
     pub encoders: Encoders,
     pub tick: TickTimers,
+    pub motor: Motor,
     pub leds: Leds,
     pub button: Input<'static>,
     pub usb: UsbPort,
@@ -134,6 +139,7 @@ pub fn init() -> Board {
             period: p.TIM7,
             timeline: p.TIM4,
         },
+        motor: Motor::new(p.TIM1, p.PE9, p.PE11, p.PE13, p.PE15),
         leds: Leds {
             green: led(p.PB0.into()),
             yellow: led(p.PE1.into()),
@@ -245,8 +251,9 @@ fn start_core() {
     core.DWT.enable_cycle_counter();
 }
 
-/// Start the tick timer with its interrupt, and the timer that numbers ticks. The handler is in `tick`.
-pub fn start_tick(timers: TickTimers) {
+/// Start the tick timer with its interrupt, the motor's timer in step with it, and the timer that numbers ticks. The handler is in
+/// `tick`.
+pub fn start_tick(timers: TickTimers, motor: Motor) {
     let timeline = Timer::new(timers.timeline);
     defmt::assert_eq!(timeline.get_clock_frequency(), Hertz(TIMER_HZ));
     let registers = timeline.regs_basic();
@@ -262,6 +269,7 @@ pub fn start_tick(timers: TickTimers) {
     period.generate_update_event();
     period.clear_update_interrupt();
     period.enable_update_interrupt(true);
+    motor.start();
     period.start();
     // The timers must outlive this function: their drop would stop the clock.
     core::mem::forget((timeline, period));

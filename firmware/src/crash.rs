@@ -1,4 +1,4 @@
-//! Panic and hard-fault handlers of the flashed program: record why, then reset at once.
+//! Panic and hard-fault handlers of the flashed program: the motor off, record why, then reset at once.
 //!
 //! The device comes back streaming within a second and reports the text in Hello. Not part of the
 //! library: on-target tests bring their own panic handler.
@@ -7,10 +7,11 @@ use core::panic::PanicInfo;
 
 use cortex_m::peripheral::SCB;
 use cortex_m_rt::{ExceptionFrame, exception};
-use stribeck_firmware::fault;
+use stribeck_firmware::{fault, motor};
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
+    motor::off();
     match info.location() {
         // Name and line first: they must survive the cut.
         Some(at) => {
@@ -28,6 +29,7 @@ fn panic(info: &PanicInfo<'_>) -> ! {
 // SAFETY: called by the hardware only, with a frame on the stack; records, resets and never returns.
 #[exception]
 unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
+    motor::off();
     /// CFSR: the address register of a memory-protection or bus fault holds an address.
     const MMARVALID: u32 = 1 << 7;
     const BFARVALID: u32 = 1 << 15;

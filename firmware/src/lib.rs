@@ -18,6 +18,7 @@ pub mod encoder;
 pub mod fault;
 pub mod flash;
 pub mod memory;
+pub mod motor;
 pub mod reset;
 pub mod store;
 pub mod stream;

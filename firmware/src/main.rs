@@ -51,7 +51,7 @@ async fn main(spawner: Spawner) {
     let (config, origin) = device::configuration();
     defmt::info!("configuration: origin {}", origin as u8);
     let stream = device::install(start, board.clock, &config, origin);
-    board::start_tick(board.tick);
+    board::start_tick(board.tick, board.motor);
 
     let (bus_device, port, receiver) = usb::build(board.usb);
     spawner.spawn(bus(bus_device).expect("spawned once"));

@@ -1,4 +1,4 @@
-//! The 10 kHz tick: read both counters, step the device, hand over what it produced, measure.
+//! The 10 kHz tick: read both counters, step the device, hand over what it produced, tell the motor, measure.
 //!
 //! Runs in the interrupt of TIM7 at the highest priority in the program; nothing masks it but a few
 //! loads of `flash::read`. Budget: 40,000 cycles (100 µs), of which the default configuration may use at most
@@ -27,6 +27,7 @@ use stribeck_core::device::run::Phase;
 use stribeck_core::device::{Engine, Input, TickEnd};
 
 use crate::board::{self, CYCLES_PER_TICK, TIMELINE_PER_TICK, TIMER_PER_TIMELINE};
+use crate::motor;
 use crate::timing::{Meter, Sample};
 
 /// Most instructions a configuration may need per tick at worst (`stribeck_core::device::cost`); one that needs more
@@ -152,9 +153,10 @@ impl Tick {
             missed,
             button: board::button_pressed(),
             cycles: self.cycles,
-            bridge_fault: false,
+            bridge_fault: motor::fault(),
         };
         self.engine.tick(input, &mut self.end);
+        motor::apply(self.engine.output());
 
         // Single writer: plain load and store.
         TICKS.store(count().wrapping_add(ticks), Relaxed);

@@ -30,7 +30,7 @@ mod tests {
         );
         let (meter, _) = timing::split();
         tick::install(Engine::new(Setup::new(&Config::default())), tick_end, meter);
-        board::start_tick(board.tick);
+        board::start_tick(board.tick, board.motor);
         core::mem::forget(board.encoders);
         thread_end
     }

@@ -34,7 +34,7 @@ mod tests {
         );
         let (meter, timing) = timing::split();
         tick::install(Engine::new(Setup::new(&Config::default())), end, meter);
-        board::start_tick(board.tick);
+        board::start_tick(board.tick, board.motor);
         core::mem::forget(board.encoders);
         timing
     }

@@ -69,14 +69,14 @@ mod tests {
         static SPARE: StaticCell<Setup> = StaticCell::new();
         static POOL: ConstStaticCell<[Block; 3]> =
             ConstStaticCell::new([const { Block::EMPTY }; 3]);
-        let Board { tick, .. } = board::init();
+        let Board { tick, motor, .. } = board::init();
         let (end, _) = QUEUES.take().split(
             POOL.take(),
             SPARE.init_with(|| Setup::new(&Config::default())),
         );
         let (meter, _) = timing::split();
         tick::install(Engine::new(Setup::new(&Config::default())), end, meter);
-        board::start_tick(tick);
+        board::start_tick(tick, motor);
         Watchdog::start()
     }
 

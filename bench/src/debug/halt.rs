@@ -32,7 +32,11 @@ impl Machine {
     pub fn halt(&mut self, cause: Cause) {
         self.wake();
         self.locked = false;
-        self.chip_mut().debug.halt(cause);
+        let chip = self.chip_mut();
+        chip.debug.halt(cause);
+        let now = chip.now;
+        chip.outputs.cause(now, "debugger halts the core");
+        chip.freeze_outputs(true);
     }
 
     /// Time passes while the processor stands.
@@ -61,10 +65,16 @@ impl Machine {
         match request {
             Request::Halt if self.chip().debug.held => {}
             Request::Halt => self.halt(Cause::Request),
-            Request::Run => self.chip_mut().debug.halted = false,
+            Request::Run => self.go_on(),
             Request::Step => self.step(),
             Request::Register { number, write } => self.move_register(number, write),
         }
+    }
+
+    /// Out of Debug state.
+    pub fn go_on(&mut self) {
+        self.chip_mut().debug.halted = false;
+        self.chip_mut().freeze_outputs(false);
     }
 
     /// One instruction, or the entry of one exception, then halted again.
@@ -177,6 +187,15 @@ impl Machine {
 }
 
 impl Chip {
+    /// Timers that DBGMCU stops with the core have no outputs meanwhile.
+    fn freeze_outputs(&mut self, halted: bool) {
+        for t in &mut self.tims {
+            let stops = self.dbgmcu.freezes_timer(t.kind.apb2, t.kind.gate.1);
+            t.freeze_outputs(halted && stops);
+        }
+        self.follow_outputs(self.now);
+    }
+
     /// A debugger's flash algorithm, which runs from RAM, does nothing while the flash is busy but ask whether it still is: the time until
     /// something happens is skipped.
     pub fn skip_flash_wait(&mut self) {

@@ -85,6 +85,11 @@ impl Exti {
         Some(())
     }
 
+    /// SYSCFG_CFGR.CM7L: a locked-up core breaks the advanced timers' outputs.
+    pub fn lockup_breaks(&self) -> bool {
+        self.plain[0] & 1 << 6 != 0
+    }
+
     /// `csi`: the oscillator that the compensation cell needs runs.
     pub fn syscfg_read(&self, off: u32, csi: bool) -> Option<u32> {
         Some(match off {

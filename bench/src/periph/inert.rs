@@ -14,7 +14,7 @@ pub fn effect(address: u32) -> Option<&'static str> {
             _ => None,
         },
         0x5800_0000 => (off >= 0x90).then_some("interrupt lines above 15"),
-        0x5800_0400 => matches!(off, 0x04 | 0x18 | 0x1c).then_some("pin and supply options"),
+        0x5800_0400 => matches!(off, 0x04 | 0x1c).then_some("pin and supply options"),
         0x5802_4400 => rcc(off),
         0x5802_4800 => (!matches!(off, 0x04 | 0x18)).then_some("supply and wake-up"),
         0x5200_2000 => matches!(off & 0xff, 0x08 | 0x18 | 0x1c | 0x20).then_some("option bytes"),
@@ -33,7 +33,6 @@ pub fn effect(address: u32) -> Option<&'static str> {
 fn timer(off: u32) -> Option<&'static str> {
     match off {
         0x04 => Some("trigger output and preload control"),
-        0x30 => Some("repetition counter"),
         0x48 | 0x4c => Some("DMA"),
         0x68 => Some("choice of the input"),
         _ => None,
@@ -90,7 +89,8 @@ mod tests {
 
     #[test]
     fn what_they_ignore_is() {
-        assert_eq!(effect(0x4001_0030), Some("repetition counter"));
+        assert_eq!(effect(0x4001_0048), Some("DMA"));
+        assert_eq!(effect(0x4001_0030), None);
         assert_eq!(effect(0x5802_0408), Some("slew rate of outputs"));
         assert_eq!(effect(0x5802_4508), Some("clocks in sleep"));
         assert_eq!(

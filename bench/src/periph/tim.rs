@@ -2,9 +2,11 @@
 //!
 //! The counter is a function of virtual time; flags are brought up to date when somebody looks. Modelled: up-counting
 //! with prescaler (buffered until the next update, as in the chip), ARR, update and compare flags, one-pulse, encoder modes
-//! 1–3 with polarity, input filters and wrap at ARR, toggle outputs; PWM outputs are read off the registers. Not modelled: down and
-//! centre-aligned counting, DMA, break, capture, slave modes other than the encoder's.
+//! 1–3 with polarity, input filters and wrap at ARR, toggle outputs, preloaded compare registers, repetition counter, and the protection
+//! of an advanced timer's outputs (`guard`); PWM outputs are read off the registers. Not modelled: down and centre-aligned counting, DMA,
+//! capture, dead time, break interrupts, slave modes other than the encoder's.
 
+pub mod guard;
 pub mod pwm;
 
 use crate::time::{NEVER, Time};
@@ -85,7 +87,13 @@ pub struct Tim {
     psc_next: u32,
     psc: u32,
     arr: u32,
+    /// Compare registers as in use, and as written (taken over at the next update where OCxPE is set).
     ccr: [u32; 4],
+    ccr_next: [u32; 4],
+    /// Repetition counter, and overflows left before the next update.
+    rcr: u32,
+    repeats: u64,
+    guard: guard::Guard,
     /// Units of one kernel clock cycle.
     clock: Time,
     /// Counter `base` at time `t0`, running on without wrap; `seen` = value up to which flags are done.
@@ -117,6 +125,10 @@ impl Tim {
             psc: 0,
             arr: ((1u64 << kind.bits) - 1) as u32,
             ccr: [0; 4],
+            ccr_next: [0; 4],
+            rcr: 0,
+            repeats: 0,
+            guard: guard::Guard::default(),
             clock,
             base: 0,
             t0: 0,
@@ -129,9 +141,10 @@ impl Tim {
 
     /// As after power-on.
     pub fn reset(&mut self) {
-        let edges = self.edges;
+        let (edges, guard) = (self.edges, self.guard);
         *self = Tim::new(self.kind, self.clock);
         self.edges = edges;
+        self.guard = guard.after_reset();
     }
 
     /// Counts pulses of an encoder (SMCR.SMS = 1, 2 or 3) instead of its clock.
@@ -214,8 +227,13 @@ impl Tim {
                 self.sr |= u32::from(hits > 0) << (1 + i);
             }
         }
-        if to / p > self.seen / p {
-            let first = self.time_of(self.next_hit(self.seen, 0));
+        let overflows = to / p - self.seen / p;
+        if overflows > 0 && overflows <= self.repeats {
+            self.repeats -= overflows;
+        } else if overflows > 0 {
+            let first = self.time_of(self.next_update());
+            let every = u64::from(self.rcr) + 1;
+            self.repeats = every - 1 - (overflows - 1 - self.repeats) % every;
             self.update(first);
             if self.cr1 & OPM != 0 {
                 (self.base, self.t0, self.seen) = (0, now, 0);
@@ -233,8 +251,14 @@ impl Tim {
         self.seen = to;
     }
 
+    /// Value of the counter at the next update event.
+    fn next_update(&self) -> u64 {
+        self.next_hit(self.seen, 0) + self.repeats * self.period()
+    }
+
     fn update(&mut self, at: Time) {
         if self.cr1 & UDIS == 0 {
+            self.ccr = self.ccr_next;
             if self.sr & UIF == 0 {
                 self.update_at = at;
             }
@@ -249,8 +273,9 @@ impl Tim {
         }
         let waiting = self.dier & !self.sr;
         let mut at = NEVER;
-        if waiting & UIF != 0 && self.cr1 & UDIS == 0 {
-            at = self.time_of(self.next_hit(self.seen, 0));
+        let reloads = self.ccr != self.ccr_next;
+        if (waiting & UIF != 0 || reloads) && self.cr1 & UDIS == 0 {
+            at = self.time_of(self.next_update());
         }
         for i in 0..4 {
             let c = u64::from(self.ccr[i]);
@@ -333,8 +358,8 @@ impl Tim {
             0x24 => (self.value(now) % self.period()) as u32,
             0x28 => self.psc_next,
             0x2c => self.arr,
-            0x30 => 0,
-            0x34..=0x40 => self.ccr[(off as usize - 0x34) / 4],
+            0x30 => self.rcr,
+            0x34..=0x40 => self.ccr_next[(off as usize - 0x34) / 4],
             0x44 => self.bdtr,
             0x68 => self.tisel,
             _ => return None,
@@ -349,16 +374,19 @@ impl Tim {
                 self.rebase(now);
                 self.cr1 = v & 0x0b8f | self.cr1 & DIR;
             }
-            0x04 => self.cr2 = v,
+            0x04 => self.cr2 = self.guard.cr2(self.cr2, v),
             0x08 => {
                 self.rebase(now);
                 self.smcr = v;
             }
             0x0c => self.dier = v,
-            0x10 => self.sr &= v,
+            0x10 => self.sr &= v | self.guard.standing(),
             0x14 => self.generate(v, now),
-            0x18 | 0x1c => self.ccmr[(off as usize - 0x18) / 4] = v,
-            0x20 => self.ccer = v,
+            0x18 | 0x1c => {
+                let i = (off as usize - 0x18) / 4;
+                self.ccmr[i] = self.guard.ccmr(self.ccmr[i], v);
+            }
+            0x20 => self.ccer = self.guard.ccer(self.ccer, v),
             0x24 => {
                 self.base = u64::from(v & mask);
                 self.t0 = now;
@@ -369,9 +397,15 @@ impl Tim {
                 self.rebase(now);
                 self.arr = v & mask;
             }
-            0x30 => {}
-            0x34..=0x40 => self.ccr[(off as usize - 0x34) / 4] = v & mask,
-            0x44 => self.bdtr = v,
+            0x30 => self.rcr = v & 0xffff,
+            0x34..=0x40 => {
+                let i = (off as usize - 0x34) / 4;
+                self.ccr_next[i] = v & mask;
+                if !self.preloads(i) {
+                    self.ccr[i] = v & mask;
+                }
+            }
+            0x44 => self.write_protection(v),
             0x68 => self.tisel = v,
             _ => return None,
         }
@@ -382,6 +416,8 @@ impl Tim {
     fn generate(&mut self, v: u32, now: Time) {
         if v & 1 != 0 {
             self.psc = self.psc_next;
+            self.ccr = self.ccr_next;
+            self.repeats = u64::from(self.rcr);
             (self.base, self.t0, self.seen) = (0, now, 0);
             if self.cr1 & URS == 0 {
                 self.update(now);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{OddAccess, Spread, Summary, TickCostReport};
+use super::{DriveReport, OddAccess, Spread, Summary, TickCostReport};
 use crate::diagnose::Why;
 
 impl fmt::Display for Summary {
@@ -56,6 +56,9 @@ impl fmt::Display for Summary {
                 e.irq, e.entries
             )?;
         }
+        if let Some(d) = &self.drive {
+            drive(f, d)?;
+        }
         for p in &self.pwm {
             let (timer, channel, percent) = (p.timer, p.channel, 100.0 * p.duty);
             writeln!(
@@ -106,6 +109,24 @@ impl fmt::Display for Summary {
         }
         ignored(f, &self.without_effect)
     }
+}
+
+fn drive(f: &mut fmt::Formatter, d: &DriveReport) -> fmt::Result {
+    writeln!(
+        f,
+        "motor: outputs on for {:.4} s, at most {:.1} % of the supply{}",
+        d.on_s,
+        100.0 * d.most_duty,
+        if d.on_at_the_end { ", still on" } else { "" }
+    )?;
+    for off in &d.offs {
+        write!(f, "motor: off at {:.6} s", off.at_s)?;
+        match (&off.cause, off.after_s) {
+            (Some(cause), Some(after)) => writeln!(f, ", {:.1} µs after {cause}", 1e6 * after)?,
+            _ => writeln!(f, ", by command or by the device's own decision")?,
+        }
+    }
+    Ok(())
 }
 
 /// One line per thing the chip would do and the bench does not.

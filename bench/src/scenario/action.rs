@@ -98,6 +98,23 @@ pub enum Action {
         joint: usize,
         delta: f64,
     },
+    /// The bridge finds an overload: off, its fault line low, for `hold_s`.
+    BridgeFault {
+        hold_s: f64,
+    },
+    /// The bridge's supply falls to `volts` for `hold_s`.
+    SupplySag {
+        volts: f64,
+        hold_s: f64,
+    },
+    /// A limit switch opens for `hold_s`.
+    LimitSwitch {
+        hold_s: f64,
+    },
+    /// The driven joint is blocked where it is, for `hold_s`.
+    MotorStalls {
+        hold_s: f64,
+    },
     /// A debugger sets the bits that keep the processor's clock running in sleep.
     DebuggerAttaches,
     /// It clears them again (Ctrl-C in `probe-rs run`): the cycle counter stands still in sleep from now on.

@@ -62,6 +62,26 @@ impl Scenario {
                 "vt > 0 and fnt > 0",
             )?;
         }
+        require(
+            (0.0..1e4).contains(&p.noise_counts),
+            "plant.noise_counts",
+            &p.noise_counts,
+            "0 to 10000",
+        )?;
+        if let Some(d) = &self.drive {
+            require(
+                d.motor.validate(&p.geometry).is_ok(),
+                "drive.motor",
+                &d.motor,
+                "a motor the model accepts",
+            )?;
+            require(
+                (0.0..1.0).contains(&d.inductance),
+                "drive.inductance",
+                &d.inductance,
+                "0 to 1 [H]",
+            )?;
+        }
         for (key, ppm) in [
             ("board.hsi_error_ppm", self.board.hsi_error_ppm),
             ("board.hsi48_error_ppm", self.board.hsi48_error_ppm),
@@ -85,6 +105,23 @@ impl Scenario {
                 | Reconnect { joint }
                 | Push { joint, .. } => {
                     require(*joint < JOINTS, &key("joint"), joint, "0 or 1")?;
+                }
+                BridgeFault { hold_s }
+                | SupplySag { hold_s, .. }
+                | LimitSwitch { hold_s }
+                | MotorStalls { hold_s } => {
+                    require(
+                        self.drive.is_some(),
+                        "drive",
+                        &self.drive,
+                        "a [drive] section",
+                    )?;
+                    require(
+                        (0.0..1e6).contains(hold_s),
+                        &key("hold_s"),
+                        hold_s,
+                        "0 to 1000000",
+                    )?;
                 }
                 Send { hex } => require(
                     unhex(hex).is_some(),
