@@ -29,7 +29,7 @@ pub fn may_write(output: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
 }
 
 /// Neither file nor missing: a device, a pipe.
-fn is_special(path: &Path) -> bool {
+pub fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 

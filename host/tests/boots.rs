@@ -81,6 +81,48 @@ fn two_to_five_boots_are_never_one_run() {
     }
 }
 
+/// Whoever plots the log sorts by these times.
+#[test]
+fn times_never_run_back_over_a_reset_and_replay_finds_its_tick() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.mcap");
+    log_of(&path, &[(3.0, true), (2.0, false), (4.0, true)]);
+    let bytes = std::fs::read(&path).unwrap();
+    let mut latest: std::collections::HashMap<String, (u64, u64)> = Default::default();
+    let mut messages = 0;
+    for message in mcap::MessageStream::new(&bytes).unwrap() {
+        let message = message.unwrap();
+        let now = (message.publish_time, message.log_time);
+        let last = latest
+            .entry(message.channel.topic.clone())
+            .or_insert((0, 0));
+        assert!(
+            now.0 >= last.0 && now.1 >= last.1,
+            "{} runs back from {last:?} to {now:?}",
+            message.channel.topic
+        );
+        *last = now;
+        messages += 1;
+    }
+    assert!(messages > 1000);
+    // Nine seconds of three boots are nine seconds.
+    let end = latest["/wire/block"].0 as f64 * 1e-9;
+    assert!((end - 9.0).abs() < 0.1, "{end} s");
+    // A tick is one of its boot: of three boots two have a third second.
+    let replay = |from_tick| {
+        let options = stribeck::replay::Options {
+            from_tick,
+            overrides: &[],
+        };
+        let found = stribeck::replay::replay(&path, &options, |_| {}).unwrap();
+        assert_eq!(found.verdict.differing_blocks, 0);
+        found.verdict.compared_ticks
+    };
+    assert!(replay(None) > 85_000);
+    let late = replay(Some(29_000));
+    assert!((10_000..40_000).contains(&late), "{late}");
+}
+
 #[test]
 fn without_a_run_the_longest_boot_is_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -20,6 +20,8 @@ fn log(folder: &Path) -> PathBuf {
         "2",
         "--noise",
         "2",
+        "--note",
+        "new bearing",
         "-o",
         arg(&path),
     ]);
@@ -75,7 +77,7 @@ fn csv_reads_back_to_the_same_bits() {
     assert_eq!(code, 0, "{out}{err}");
     let text = std::fs::read_to_string(&table).unwrap();
     let mut lines = text.lines();
-    assert!(lines.next().unwrap().contains("theta0 [rad]"));
+    // The names come first and alone: pandas and DuckDB take the first line for the header (ci/readers).
     assert_eq!(
         lines.next().unwrap(),
         "segment,tick,time,raw0,raw1,count0,count1,theta0,theta1"
@@ -99,7 +101,7 @@ fn csv_reads_back_to_the_same_bits() {
     let table = folder.path().join("states.csv");
     run(&["export", arg(&path), "--table", "states", "-o", arg(&table)]);
     let text = std::fs::read_to_string(&table).unwrap();
-    let rows: Vec<&str> = text.lines().skip(2).collect();
+    let rows: Vec<&str> = text.lines().skip(1).collect();
     assert_eq!(rows.len(), states.len());
     for (line, (tick, words)) in rows.iter().zip(&states) {
         let cells: Vec<&str> = line.split(',').collect();
@@ -131,6 +133,17 @@ fn parquet_reads_back_to_the_same_bits_with_units() {
         .unwrap();
     let unit = metadata.iter().find(|kv| kv.key == "unit.theta1").unwrap();
     assert_eq!(unit.value.as_deref(), Some("rad"));
+    let said = |key: &str| {
+        let found = metadata.iter().find(|kv| kv.key == key);
+        found.and_then(|kv| kv.value.clone()).unwrap_or_default()
+    };
+    assert_eq!(
+        (said("source"), said("table")),
+        ("run.mcap".into(), "ticks".into())
+    );
+    assert_eq!(said("note.000"), "new bearing");
+    let shown = run(&["config", "show", arg(&path)]).1;
+    assert!(said("config").contains("[ekf]") && shown.contains(said("config").trim()));
     let mut rows = 0;
     for (row, (tick, raw, counts)) in reader.get_row_iter(None).unwrap().zip(&ticks) {
         let row = row.unwrap();
@@ -163,6 +176,34 @@ fn parquet_reads_back_to_the_same_bits_with_units() {
         rows += 1;
     }
     assert_eq!(rows, states.len());
+}
+
+#[test]
+fn a_csv_has_units_configuration_and_notes_beside_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = log(folder.path());
+    let table = folder.path().join("ticks.csv");
+    let beside = folder.path().join("ticks.csv-metadata.json");
+    let (code, out, err) = run(&["export", arg(&path), "-o", arg(&table), "--json"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["metadata"]["notes"][0], "new bearing");
+    let text = std::fs::read_to_string(&beside).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["url"], "ticks.csv");
+    let columns = value["tableSchema"]["columns"].as_array().unwrap();
+    assert_eq!(columns[7]["name"], "theta0");
+    assert_eq!(columns[7]["dc:description"], "[rad]");
+    let notes = &value["notes"][0];
+    assert_eq!(notes["note.000"], "new bearing");
+    assert!(notes["config"].as_str().unwrap().contains("[ekf]"));
+    // What stands beside a table is not overwritten unasked either.
+    std::fs::remove_file(&table).unwrap();
+    std::fs::write(&beside, "mine").unwrap();
+    let (code, _, err) = run(&["export", arg(&path), "-o", arg(&table)]);
+    assert_eq!(code, 1, "{err}");
+    assert_eq!(std::fs::read(&beside).unwrap(), b"mine");
+    assert!(!table.exists());
 }
 
 #[test]

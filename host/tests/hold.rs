@@ -385,6 +385,32 @@ fn what_was_said_about_a_recording_is_kept() {
     ] {
         assert!(out.contains(words), "{words} not in {out}");
     }
+    // And goes along wherever the log goes.
+    let html = folder.path().join("report.html");
+    let csv = folder.path().join("run.csv");
+    let commands: [(&[&str], &str); 4] = [
+        (&["info", "--json", arg(&path)], "/summary/metadata"),
+        (&["replay", "--json", arg(&path)], "/metadata"),
+        (
+            &["report", "--json", arg(&path), "-o", arg(&html)],
+            "/report/metadata",
+        ),
+        (
+            &["export", "--json", arg(&path), "-o", arg(&csv)],
+            "/metadata",
+        ),
+    ];
+    for (args, place) in commands {
+        let (_, out, err) = run(args);
+        let value: serde_json::Value = serde_json::from_str(&out).expect(&err);
+        let said = value.pointer(place).expect(&out);
+        assert_eq!(said["operator"], "M. Muster", "{args:?}");
+        assert_eq!(said["temperature_c"], 21.5, "{args:?}");
+    }
+    let page = std::fs::read_to_string(&html).unwrap();
+    for words in ["new bearing", "M. Muster", "furuta-2", "21.5 °C"] {
+        assert!(page.contains(words), "{words} not in the report");
+    }
     // A capture that was killed keeps it too.
     let bytes = std::fs::read(&path).unwrap();
     std::fs::write(&path, &bytes[..bytes.len() * 2 / 3]).unwrap();

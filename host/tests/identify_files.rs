@@ -455,6 +455,40 @@ fn a_log_and_its_exports_give_the_same_friction() {
 }
 
 #[test]
+fn several_runs_are_compared_in_one_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let run_of = |name: &str, more: &[&str]| {
+        let path = folder.path().join(name);
+        let mut args = vec!["simulate", "--seconds", "8", "--noise", "1"];
+        args.extend(["--note", name, "-o", arg(&path)]);
+        args.extend(more);
+        let (code, _, err) = run(&args);
+        assert_eq!(code, 0, "{err}");
+        path
+    };
+    let a = run_of("a.mcap", &["--seed", "1"]);
+    let b = run_of("b.mcap", &["--seed", "2", "--start", "5,100"]);
+    let other = run_of("c.mcap", &["--seed", "3", "--joint1", "mu_d=9e-4"]);
+    let method = ["identify", "--method", "energy"];
+    let (code, out, err) = run(&[&method[..], &[arg(&a), arg(&b)]].concat());
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("2 runs: does one number"), "{out}");
+    assert!(out.contains("(note.000 a.mcap)"), "{out}");
+    let args = [&method[..], &["--json", arg(&a), arg(&b), arg(&other)]].concat();
+    let (_, out, err) = run(&args);
+    let json: serde_json::Value = serde_json::from_str(&out).expect(&err);
+    assert_eq!(json.as_array().unwrap().len(), 4);
+    assert_eq!(json[1]["metadata"]["notes"][0], "b.mcap");
+    let rows = json[3]["across_runs"].as_array().unwrap();
+    let row = rows.iter().find(|r| r["id"] == "mu_d1").expect(&out);
+    assert_eq!(row["values"].as_array().unwrap().len(), 3);
+    // Two runs at 6e-4 and one at 9e-4: nobody may call that one number.
+    assert_eq!(row["agree"], false, "{row}");
+    let mean = row["mean"].as_f64().unwrap();
+    assert!((mean / 7e-4 - 1.0).abs() < 0.05, "{row}");
+}
+
+#[test]
 fn the_stage_of_the_benchmark_comes_out_of_the_program_too() {
     let Some(path) = records::find("emps/DATA_EMPS.csv") else {
         return;

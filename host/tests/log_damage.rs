@@ -154,6 +154,48 @@ fn the_index_is_read_back_without_the_data() {
     }
 }
 
+/// PlotJuggler looks every channel's schema up; people look fields up by name.
+#[test]
+fn every_channel_has_a_schema_and_every_field_its_name() {
+    let bytes = two_seconds();
+    let mut topics = std::collections::BTreeSet::new();
+    for message in mcap::MessageStream::new(&bytes).unwrap() {
+        let message = message.unwrap();
+        let topic = message.channel.topic.as_str();
+        let schema = message.channel.schema.as_ref().expect(topic);
+        assert!(!schema.data.is_empty(), "{topic}");
+        topics.insert(topic.to_string());
+        if topic.starts_with("/wire/") {
+            assert_eq!(schema.encoding, "stribeck-wire");
+            continue;
+        }
+        assert_eq!(schema.encoding, "jsonschema");
+        let schema: serde_json::Value = serde_json::from_slice(&schema.data).unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&message.data).unwrap();
+        let keys = |v: &serde_json::Value| -> Vec<String> {
+            v.as_object().unwrap().keys().cloned().collect()
+        };
+        assert_eq!(keys(&schema["properties"]), keys(&value), "{topic}");
+        assert!(
+            value
+                .as_object()
+                .unwrap()
+                .values()
+                .all(|v| !v.is_array() && !v.is_object())
+        );
+    }
+    for topic in [
+        "/wire/block",
+        "/angles",
+        "/velocities",
+        "/gain",
+        "/parameters",
+        "/health",
+    ] {
+        assert!(topics.contains(topic), "{topic}");
+    }
+}
+
 #[test]
 fn the_official_reader_accepts_the_file() {
     let (file, frames) = sample(40);

@@ -18,6 +18,7 @@ use crate::file;
 use crate::link::source::From;
 use crate::link::wording;
 use crate::log::capture::{self, End, Plan, Progress};
+use crate::log::contents;
 use crate::log::recorder::{Recorder, Wall};
 use crate::log::text;
 
@@ -62,8 +63,12 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
     let output = args.output.unwrap_or_else(|| values::dated("run", "mcap"));
-    if let From::File(log) = args.from.from.parse()? {
-        file::may_write(&output, true, &[&log])?;
+    let log = match args.from.from.parse()? {
+        From::File(log) => Some(log),
+        _ => None,
+    };
+    if let Some(log) = &log {
+        file::may_write(&output, true, &[log])?;
     }
     let metadata = args.about.metadata();
     let recorder = Recorder::create_with(&output, Wall::Now, args.force, metadata)?;
@@ -96,7 +101,16 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
             text::recording(&outcome.summary, &outcome.source, &output)
         );
     }
-    Ok(Exit::of_summary(&outcome.summary))
+    // What is damaged in a log that was copied is missing in the copy.
+    let damage = match &log {
+        Some(log) => contents::read(log, true)?.damage,
+        None => Vec::new(),
+    };
+    damage.iter().for_each(|damage| eprintln!("{damage}"));
+    Ok(match Exit::of_summary(&outcome.summary) {
+        Exit::Success | Exit::Device if !damage.is_empty() => Exit::Loss,
+        exit => exit,
+    })
 }
 
 /// A flag that Ctrl-C and termination signals set.

@@ -19,8 +19,9 @@ Example:
   $ stribeck export run.mcap --table parameters -o parameters.csv
   3,500 rows of parameters to parameters.csv
 
-Tables: ticks (counts and angles of every tick), states (both observers), parameters, events. Units are in
-Parquet's key-value metadata (unit.<column>) and in the first line of a CSV. Numbers keep every bit.")]
+Tables: ticks (counts and angles of every tick), states (both observers), parameters, events. Numbers keep every bit.
+Units (unit.<column>), configuration, source and notes are in Parquet's key-value metadata; a CSV is one line of names
+and the rows, and has them beside it in NAME.csv-metadata.json.")]
 pub struct Args {
     /// The log
     log: PathBuf,
@@ -39,7 +40,9 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
-    file::may_write(&args.output, args.force, &[&args.log])?;
+    for file in export::files(&args.output) {
+        file::may_write(&file, args.force, &[&args.log])?;
+    }
     let bar = ProgressBar::new(1000);
     let exported = export::export(&args.log, &args.output, args.table, &mut |part| {
         bar.set_position((part * 1000.0) as u64);
@@ -50,7 +53,14 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         let damage: Vec<String> = exported.damage.iter().map(ToString::to_string).collect();
         println!(
             "{}",
-            json!({ "file": args.output, "table": table, "rows": exported.rows, "lost_ticks": exported.losses.lost_ticks, "damage": damage })
+            json!({
+                "file": args.output,
+                "table": table,
+                "rows": exported.rows,
+                "lost_ticks": exported.losses.lost_ticks,
+                "damage": damage,
+                "metadata": exported.recording,
+            })
         );
     } else {
         println!(

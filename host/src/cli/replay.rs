@@ -143,6 +143,7 @@ fn as_json(found: &Replayed, speed: f64) -> Value {
         "seconds": found.seconds,
         "times_real_time": speed,
         "damage": found.damage.iter().map(Damage::to_string).collect::<Vec<_>>(),
+        "metadata": found.recording,
         "device": params(&found.device),
         "override": params(&found.overridden),
     })

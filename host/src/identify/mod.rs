@@ -7,11 +7,13 @@
 //! | [`fit`] | multiple shooting, Gauss–Newton, least squares, uncertainty |
 //! | [`method`] | the methods behind one trait, in a list |
 //! | `verdict`, [`outcome`] | what every method returns |
+//! | `across` | several runs side by side |
 //! | `study` | Monte Carlo: do the intervals hold? |
 
 // Matrix equations read by index.
 #![allow(clippy::needless_range_loop)]
 
+pub(crate) mod across;
 pub mod data;
 pub mod fit;
 pub mod method;

@@ -8,8 +8,9 @@
 //!
 //! One message is one frame: its bytes up to and including the 0x00 delimiter. Concatenating the
 //! `/wire` messages in file order gives back the byte stream of the port, so reading a log and
-//! reading a port are the same code. `publish_time` is the device's time (tick / tick rate),
-//! `log_time` the same on the wall clock of the segment's beginning.
+//! reading a port are the same code. `publish_time` is the device's time (tick / tick rate of its first boot; over a
+//! reset it goes on by the wall clock), `log_time` the same on the wall clock of the segment's beginning. Neither ever
+//! runs back within a topic. Every topic has a schema: fields of the copies are named as the columns of `stribeck export`.
 //!
 //! Safety: chunks are closed and handed to the kernel every [`write::FLUSH_EVERY`], so `kill -9` loses less
 //! than 100 ms. Chunks are not compressed: of a file cut anywhere, every frame whose bytes are

@@ -91,6 +91,7 @@ impl Log {
             if !item.topic.is_wire() || skip.skips(item.topic, item.at.device_ns) {
                 continue;
             }
+            skip.now = item.at.device_ns;
             bytes += item.data.len() as u64;
             session.bytes(item.data, |event| {
                 skip.learn(&event);
@@ -128,6 +129,9 @@ struct Skip {
     from: Option<u64>,
     tick_hz: u64,
     lead: u64,
+    /// Time of the message being read, and the last Hello's time and tick: over a reset times go on, ticks do not.
+    now: u64,
+    hello: (u64, u64),
 }
 
 impl Skip {
@@ -135,6 +139,7 @@ impl Skip {
         if let SessionEvent::Hello { hello, .. } = event
             && let Ok(config) = hello.config()
         {
+            self.hello = (self.now, hello.uptime_ticks);
             self.tick_hz = u64::from(config.tick_hz);
             self.lead =
                 u64::from(config.stream.snapshot_every) + 2 * u64::from(config.stream.block_ticks);
@@ -143,7 +148,12 @@ impl Skip {
 
     fn skips(&self, topic: Topic, device_ns: u64) -> bool {
         let Some(from) = self.from else { return false };
-        let tick = (u128::from(device_ns) * u128::from(self.tick_hz) / 1_000_000_000) as u64;
+        let (at, uptime) = self.hello;
+        let ticks = |ns: u64| (u128::from(ns) * u128::from(self.tick_hz) / 1_000_000_000) as u64;
+        let tick = match device_ns.checked_sub(at) {
+            Some(later) => uptime.saturating_add(ticks(later)),
+            None => uptime.saturating_sub(ticks(at - device_ns)),
+        };
         topic == Topic::Block && tick.saturating_add(self.lead) < from
     }
 }

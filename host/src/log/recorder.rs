@@ -36,18 +36,21 @@ pub enum Wall {
 struct Clock {
     tick_hz: u64,
     anchor_tick: u64,
-    anchor_ns: u64,
+    anchor: Stamp,
 }
 
 impl Clock {
+    fn ns(&self, tick: u64) -> u64 {
+        (u128::from(tick) * 1_000_000_000 / u128::from(self.tick_hz)) as u64
+    }
+
     fn stamp(&self, tick: u64) -> Stamp {
-        let ns = |tick: u64| (u128::from(tick) * 1_000_000_000 / u128::from(self.tick_hz)) as u64;
-        let device_ns = ns(tick);
-        let log_ns = self
-            .anchor_ns
-            .saturating_add(device_ns)
-            .saturating_sub(ns(self.anchor_tick));
-        Stamp { log_ns, device_ns }
+        let (now, anchor) = (self.ns(tick), self.ns(self.anchor_tick));
+        let at = |from: u64| from.saturating_add(now).saturating_sub(anchor);
+        Stamp {
+            log_ns: at(self.anchor.log_ns),
+            device_ns: at(self.anchor.device_ns),
+        }
     }
 }
 
@@ -67,6 +70,11 @@ struct Sink<W: Write> {
     metadata: Metadata,
     viewer: Option<Viewer>,
     clock: Clock,
+    /// The boot the clock belongs to, and the latest times written.
+    boot: Option<u32>,
+    latest: Stamp,
+    /// A Hello that is about to be understood.
+    hello_bytes: Vec<u8>,
     wall: Wall,
 }
 
@@ -106,8 +114,11 @@ impl<W: Write> Recorder<W> {
                 clock: Clock {
                     tick_hz: 10_000,
                     anchor_tick: 0,
-                    anchor_ns: 0,
+                    anchor: Stamp::default(),
                 },
+                boot: None,
+                latest: Stamp::default(),
+                hello_bytes: Vec::new(),
                 wall,
             },
             tally: Tally::default(),
@@ -217,17 +228,14 @@ impl<W: Write> Recorder<W> {
 impl<W: Write> Sink<W> {
     fn take(&mut self, event: &SessionEvent<'_>) -> Result<()> {
         match event {
+            // A Hello sets the clock for itself and what follows; it is logged when understood.
+            SessionEvent::Bytes { kind, bytes, .. } if *kind == FrameKind::Hello => {
+                self.hello_bytes.clear();
+                self.hello_bytes.extend_from_slice(bytes);
+                Ok(())
+            }
             SessionEvent::Bytes { kind, bytes, tick } => {
-                // A Hello sets the clock for itself and what follows; it is logged when understood.
-                if *kind == FrameKind::Hello && self.viewer.is_none() {
-                    self.anchor_at(*tick);
-                }
-                self.begin()?;
-                let at = self.clock.stamp(*tick);
-                match &mut self.log {
-                    Some(log) => log.frame(Topic::from(*kind), at, bytes),
-                    None => Ok(()),
-                }
+                self.frame(Topic::from(*kind), *tick, bytes)
             }
             SessionEvent::Hello { hello, begins } => self.hello(hello, *begins),
             SessionEvent::Block { block, .. } => {
@@ -248,6 +256,18 @@ impl<W: Write> Sink<W> {
         }
     }
 
+    /// Log one frame at its time.
+    fn frame(&mut self, topic: Topic, tick: u64, bytes: &[u8]) -> Result<()> {
+        self.begin()?;
+        let at = self.clock.stamp(tick);
+        self.latest.log_ns = self.latest.log_ns.max(at.log_ns);
+        self.latest.device_ns = self.latest.device_ns.max(at.device_ns);
+        match &mut self.log {
+            Some(log) => log.frame(topic, at, bytes),
+            None => Ok(()),
+        }
+    }
+
     /// Open the log and say who recorded it, before its first message.
     fn begin(&mut self) -> Result<()> {
         let Some(open) = self.open.take() else {
@@ -264,9 +284,15 @@ impl<W: Write> Sink<W> {
 
     fn hello(&mut self, hello: &Hello, begins: bool) -> Result<()> {
         self.clock.tick_hz = u64::from(hello.tick_hz.max(1));
+        let before = self.boot.replace(hello.boot);
         if begins {
-            self.anchor_at(hello.uptime_ticks);
+            self.anchor_at(hello.uptime_ticks, before == Some(hello.boot));
+            if before.is_some_and(|boot| boot != hello.boot) {
+                self.go_on();
+            }
         }
+        let bytes = std::mem::take(&mut self.hello_bytes);
+        self.frame(Topic::Hello, hello.uptime_ticks, &bytes)?;
         let Ok(config) = hello.config() else {
             return Ok(());
         };
@@ -283,16 +309,29 @@ impl<W: Write> Sink<W> {
         Ok(())
     }
 
-    fn anchor_at(&mut self, tick: u64) {
-        self.clock.anchor_tick = tick;
-        self.clock.anchor_ns = match self.wall {
+    /// Lay this tick on the wall clock; the device time of a boot that is known goes on.
+    fn anchor_at(&mut self, tick: u64, known: bool) {
+        let device_ns = match known {
+            true => self.clock.stamp(tick).device_ns,
+            false => self.clock.ns(tick),
+        };
+        let log_ns = match self.wall {
             Wall::Now => SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(0, |d| d.as_nanos() as u64),
-            Wall::Epoch => {
-                self.clock.anchor_tick = 0;
-                0
-            }
+            Wall::Epoch if known => self.clock.stamp(tick).log_ns,
+            Wall::Epoch => self.clock.ns(tick),
         };
+        self.clock.anchor_tick = tick;
+        self.clock.anchor = Stamp { log_ns, device_ns };
+    }
+
+    /// Another boot counts its ticks from 0 again: its times follow on the last ones by the wall clock, and never run back.
+    fn go_on(&mut self) {
+        let latest = self.latest;
+        let anchor = &mut self.clock.anchor;
+        let passed = anchor.log_ns.saturating_sub(latest.log_ns);
+        anchor.log_ns = latest.log_ns.saturating_add(passed);
+        anchor.device_ns = latest.device_ns.saturating_add(passed);
     }
 }

@@ -1,75 +1,136 @@
-//! JSON schemas of the viewer topics: what Foxglove and PlotJuggler show as field names.
+//! Schemas of the log's topics: what Foxglove and PlotJuggler show as field names, and what the bytes of the wire are.
+//!
+//! The fields of a viewer topic are named as the columns of `stribeck export`: one name means one number everywhere.
 
 use super::Topic;
+use super::export::{PARAM_COLUMNS, STATE_COLUMNS};
+use super::write::WIRE_ENCODING;
 
-const NUMBER: &str = r#"{"type":"number"}"#;
-const PAIR: &str = r#"{"type":"array","items":{"type":"number"},"minItems":2,"maxItems":2}"#;
-const LIST: &str = r#"{"type":"array","items":{"type":"number"}}"#;
-const TEXT: &str = r#"{"type":"string"}"#;
+/// Angles as the encoders show them.
+pub const MEASURED: [(&str, &str); 2] = [("theta0", "rad"), ("theta1", "rad")];
+/// Beside the parameters: the stage of the estimator.
+pub const STAGE: &str = "ekf_stage";
+/// Whether the data show the parameter: this, then its name.
+pub const IDENTIFIABLE: &str = "ekf_identifiable_";
 
-/// The schema of a JSON topic; `None` for the wire.
-pub fn of(topic: Topic) -> Option<String> {
-    let fields: &[(&str, &str, &str)] = match topic {
-        Topic::Angles => &[
-            ("measured", PAIR, "encoder angles [rad]"),
-            ("uas", PAIR, "angles of the UAS observer [rad]"),
-            ("ekf", PAIR, "angles of the Kalman filter [rad]"),
-        ],
-        Topic::Velocities => &[
-            ("uas", PAIR, "velocities of the UAS observer [rad/s]"),
-            ("ekf", PAIR, "velocities of the Kalman filter [rad/s]"),
-        ],
-        Topic::Gain => &[
-            ("k", NUMBER, "adaptive gain of the UAS observer"),
-            ("error", NUMBER, "norm of its velocity error [rad/s]"),
-        ],
-        Topic::Parameters => &[
-            (
-                "uas",
-                LIST,
-                "mu_d [m], mu_s [m], mu_v [N m s], v_t [rad/s], F_nt [N] of joint 0, then of joint 1; a prior, not a measurement",
-            ),
-            (
-                "ekf",
-                LIST,
-                "mu_d [m], mu_v [N m s], d [N m s^2] of joint 0, then of joint 1",
-            ),
-            ("sigma", LIST, "standard deviations of ekf"),
-            ("stage", NUMBER, "stage of the estimator"),
-            ("identifiable", NUMBER, "bit i set: ekf[i] is identifiable"),
-        ],
-        Topic::Health => &[
-            ("lost_ticks", NUMBER, "ticks missing so far"),
-            ("damaged_frames", NUMBER, "frames with a wrong CRC so far"),
+/// A schema as MCAP wants it.
+pub struct Schema {
+    pub encoding: &'static str,
+    pub text: String,
+}
+
+/// The schema of a topic.
+pub fn of(topic: Topic) -> Schema {
+    match fields(topic) {
+        Some(fields) => Schema {
+            encoding: "jsonschema",
+            text: object(&fields),
+        },
+        None => Schema {
+            encoding: WIRE_ENCODING,
+            text: wire(topic),
+        },
+    }
+}
+
+/// Angles and velocities among the columns of the states.
+pub fn angles() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let [uas, ekf] = [0, 4].map(|from| STATE_COLUMNS.iter().skip(from).take(2));
+    MEASURED.iter().chain(uas).chain(ekf).copied()
+}
+
+pub fn velocities() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let [uas, ekf] = [2, 6].map(|from| STATE_COLUMNS.iter().skip(from).take(2));
+    uas.chain(ekf).copied()
+}
+
+/// Gain and error of the UAS observer: two of the parameter columns.
+pub fn gain() -> impl Iterator<Item = (&'static str, &'static str)> {
+    PARAM_COLUMNS[10..12].iter().copied()
+}
+
+/// The parameter columns but gain and error.
+pub fn parameters() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let (uas, rest) = PARAM_COLUMNS.split_at(10);
+    uas.iter().chain(&rest[2..]).copied()
+}
+
+/// The six names behind [`IDENTIFIABLE`].
+pub fn identifiable() -> impl Iterator<Item = String> {
+    let ekf = PARAM_COLUMNS[12..18].iter();
+    ekf.map(|(name, _)| format!("{IDENTIFIABLE}{}", name.trim_start_matches("ekf_")))
+}
+
+type Field = (String, &'static str, String);
+
+/// Name, type and meaning of every field; `None` for the wire.
+fn fields(topic: Topic) -> Option<Vec<Field>> {
+    let numbers = |columns: &mut dyn Iterator<Item = (&'static str, &'static str)>| {
+        columns
+            .map(|(name, unit)| (name.to_string(), "number", format!("[{unit}]")))
+            .collect::<Vec<Field>>()
+    };
+    let said = |list: &[(&str, &'static str, &str)]| {
+        list.iter()
+            .map(|(name, kind, what)| (name.to_string(), *kind, what.to_string()))
+            .collect::<Vec<Field>>()
+    };
+    Some(match topic {
+        Topic::Angles => numbers(&mut angles()),
+        Topic::Velocities => numbers(&mut velocities()),
+        Topic::Gain => numbers(&mut gain()),
+        Topic::Parameters => {
+            let mut fields = numbers(&mut parameters());
+            fields.push((STAGE.into(), "number", "stage of the estimator".into()));
+            let shown = "whether the data show this parameter";
+            fields.extend(identifiable().map(|name| (name, "boolean", shown.into())));
+            fields
+        }
+        Topic::Health => said(&[
+            ("lost_ticks", "number", "ticks missing so far"),
+            ("damaged_frames", "number", "frames with a wrong CRC so far"),
             (
                 "verified_ticks",
-                NUMBER,
+                "number",
                 "ticks whose digest was recomputed and is equal",
             ),
-            ("differing_blocks", NUMBER, "blocks whose digest differs"),
-        ],
-        Topic::EventText => &[
-            ("tick", NUMBER, "tick of the event"),
-            ("event", TEXT, "what happened"),
-        ],
+            ("differing_blocks", "number", "blocks whose digest differs"),
+        ]),
+        Topic::EventText => said(&[
+            ("tick", "number", "tick of the event"),
+            ("event", "string", "what happened"),
+        ]),
         Topic::Hello
         | Topic::Block
         | Topic::Status
         | Topic::Event
         | Topic::Reply
         | Topic::Damaged => return None,
-    };
-    let properties: Vec<String> = fields
+    })
+}
+
+fn object(fields: &[Field]) -> String {
+    let properties: serde_json::Map<String, serde_json::Value> = fields
         .iter()
         .map(|(name, kind, what)| {
-            let kind = kind.strip_suffix('}').unwrap_or(kind);
-            format!(r#""{name}":{kind},"description":"{what}"}}"#)
+            let field = serde_json::json!({ "type": kind, "description": what });
+            (name.clone(), field)
         })
         .collect();
-    Some(format!(
-        r#"{{"type":"object","properties":{{{}}}}}"#,
-        properties.join(",")
-    ))
+    serde_json::json!({ "type": "object", "properties": properties }).to_string()
+}
+
+/// What the bytes of a wire topic are, for whoever finds the log without this program.
+fn wire(topic: Topic) -> String {
+    let frame = topic.name().trim_start_matches("/wire/");
+    if topic == Topic::Damaged {
+        return "bytes up to a 0x00 that are no frame: failed CRC or unknown kind; kept as evidence\n".into();
+    }
+    format!(
+        "one frame \"{frame}\" as the device sent it: COBS of (kind u8, revision u8, body in postcard, CRC-32 little-endian), then 0x00; \
+         layout of the body: docs/wire.md of stribeck, protocol {}\n",
+        stribeck_core::wire::PROTOCOL
+    )
 }
 
 #[cfg(test)]
@@ -77,17 +138,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_viewer_topic_has_a_schema_that_parses() {
+    fn every_topic_has_a_schema_and_every_viewer_field_a_name_of_its_own() {
         for topic in Topic::ALL {
-            match of(topic) {
-                None => assert!(topic.is_wire()),
-                Some(text) => {
-                    let schema: serde_json::Value = serde_json::from_str(&text).unwrap();
-                    assert_eq!(schema["type"], "object");
-                    for field in schema["properties"].as_object().unwrap().values() {
-                        assert!(field["description"].is_string() && field["type"].is_string());
-                    }
-                }
+            let schema = of(topic);
+            assert!(!schema.text.is_empty());
+            assert_eq!(topic.is_wire(), schema.encoding == WIRE_ENCODING);
+            if topic.is_wire() {
+                continue;
+            }
+            let parsed: serde_json::Value = serde_json::from_str(&schema.text).unwrap();
+            let fields = parsed["properties"].as_object().unwrap();
+            assert_eq!(fields.len(), super::fields(topic).unwrap().len());
+            for field in fields.values() {
+                assert!(field["description"].is_string());
+                assert!(["number", "string", "boolean"].contains(&field["type"].as_str().unwrap()));
             }
         }
     }

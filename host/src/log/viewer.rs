@@ -12,6 +12,7 @@ use stribeck_core::wire::block::{Params, Record, States};
 use stribeck_core::wire::{Block, Event};
 
 use super::Topic;
+use super::schema;
 use super::write::{LogWriter, Stamp};
 use crate::error::Result;
 use crate::link::compare::Verdict;
@@ -73,7 +74,7 @@ impl Viewer {
                 }
                 Record::Params(p) if tick >= self.next_params => {
                     self.next_params = tick + u64::from(self.tick_hz / PARAMS_HZ);
-                    log.json(Topic::Gain, at, &json!({ "k": p.k, "error": p.error }))?;
+                    log.json(Topic::Gain, at, &named(schema::gain(), [p.k, p.error]))?;
                     log.json(Topic::Parameters, at, &params(&p))?;
                 }
                 _ => {}
@@ -113,12 +114,33 @@ pub fn event(event: &Event) -> Value {
 fn states(q: [f64; JOINTS], s: &States) -> (Value, Value) {
     // Seven digits are all an f32 has; more would only fill the file.
     let measured = q.map(|x| x as f32);
+    let angles = [measured, s.uas_q, s.ekf_q];
+    let velocities = [s.uas_w, s.ekf_w];
     (
-        json!({ "measured": measured, "uas": s.uas_q, "ekf": s.ekf_q }),
-        json!({ "uas": s.uas_w, "ekf": s.ekf_w }),
+        named(schema::angles(), angles.into_iter().flatten()),
+        named(schema::velocities(), velocities.into_iter().flatten()),
     )
 }
 
 fn params(p: &Params) -> Value {
-    json!({ "uas": p.z, "ekf": p.p, "sigma": p.sigma, "stage": p.stage, "identifiable": p.identifiable })
+    let numbers = p.z.iter().chain(&p.p).chain(&p.sigma).copied();
+    let mut value = named(schema::parameters(), numbers);
+    value[schema::STAGE] = json!(p.stage);
+    for (i, name) in schema::identifiable().enumerate() {
+        value[name] = json!(p.identifiable >> i & 1 == 1);
+    }
+    value
+}
+
+/// Numbers under their names.
+fn named(
+    names: impl Iterator<Item = (&'static str, &'static str)>,
+    numbers: impl IntoIterator<Item = f32>,
+) -> Value {
+    let fields = names.zip(numbers);
+    Value::Object(
+        fields
+            .map(|((name, _), x)| (name.to_string(), json!(x)))
+            .collect(),
+    )
 }

@@ -36,7 +36,7 @@ pub const WIRE_ENCODING: &str = "stribeck-wire";
 pub struct Stamp {
     /// Wall clock (Unix time).
     pub log_ns: u64,
-    /// Device time since its tick 0.
+    /// Device time since its tick 0; over a reset it goes on by the wall clock.
     pub device_ns: u64,
 }
 
@@ -44,6 +44,8 @@ pub struct LogWriter<W: Write> {
     mcap: mcap::Writer<NoSeek<W>>,
     channels: BTreeMap<Topic, u16>,
     sequence: BTreeMap<Topic, u32>,
+    /// Last times of each topic: they never run back.
+    latest: BTreeMap<Topic, Stamp>,
     /// When the oldest message still in memory was written.
     waiting_since: Option<Instant>,
     name: std::path::PathBuf,
@@ -76,6 +78,7 @@ impl<W: Write> LogWriter<W> {
             mcap,
             channels: BTreeMap::new(),
             sequence: BTreeMap::new(),
+            latest: BTreeMap::new(),
             waiting_since: None,
             name: name.into(),
         };
@@ -114,10 +117,18 @@ impl<W: Write> LogWriter<W> {
 
     /// Append a message of another log as it is.
     pub fn copy(&mut self, item: &Item<'_>) -> Result<()> {
-        self.message(item.topic, item.at, item.data)
+        self.put(item.topic, item.at, item.data)
     }
 
-    fn message(&mut self, topic: Topic, at: Stamp, data: &[u8]) -> Result<()> {
+    fn message(&mut self, topic: Topic, mut at: Stamp, data: &[u8]) -> Result<()> {
+        let last = self.latest.entry(topic).or_default();
+        at.log_ns = at.log_ns.max(last.log_ns);
+        at.device_ns = at.device_ns.max(last.device_ns);
+        *last = at;
+        self.put(topic, at, data)
+    }
+
+    fn put(&mut self, topic: Topic, at: Stamp, data: &[u8]) -> Result<()> {
         let channel_id = self.channel(topic)?;
         let sequence = self.sequence.entry(topic).or_default();
         let header = MessageHeader {
@@ -139,16 +150,21 @@ impl<W: Write> LogWriter<W> {
             return Ok(id);
         }
         let name = &self.name;
-        let (schema, encoding) = match super::schema::of(topic) {
-            Some(text) => {
-                let title = format!("stribeck.{}", topic.name().trim_start_matches('/'));
-                let id = self
-                    .mcap
-                    .add_schema(&title, "jsonschema", text.as_bytes())
-                    .map_err(|e| fail(name, e))?;
-                (id, "json")
-            }
-            None => (0, WIRE_ENCODING),
+        // Also for the wire: viewers look every channel's schema up, and some end at one that is not there.
+        let schema = super::schema::of(topic);
+        let title = topic.name().trim_start_matches('/').replace('/', ".");
+        let schema = self
+            .mcap
+            .add_schema(
+                &format!("stribeck.{title}"),
+                schema.encoding,
+                schema.text.as_bytes(),
+            )
+            .map_err(|e| fail(name, e))?;
+        let encoding = if topic.is_wire() {
+            WIRE_ENCODING
+        } else {
+            "json"
         };
         let id = self
             .mcap

@@ -15,6 +15,7 @@ use crate::link::compare::Verdict;
 use crate::link::order::Losses;
 use crate::link::session::{SessionEvent, refusal};
 use crate::log::damage::Damage;
+use crate::log::metadata::Metadata;
 use crate::log::pass::Log;
 use overridden::Overridden;
 
@@ -36,6 +37,8 @@ pub struct Replayed {
     pub seconds: f64,
     pub losses: Losses,
     pub damage: Vec<Damage>,
+    /// What was said about the recording.
+    pub recording: Metadata,
     /// Estimates at the end of the log.
     pub device: Option<Params>,
     /// The same with the overrides.
@@ -95,6 +98,7 @@ pub fn replay(path: &Path, options: &Options<'_>, progress: impl FnMut(f64)) -> 
         seconds: session.ticks() as f64 / f64::from(tick_hz),
         losses: session.losses().clone(),
         damage: pass.damage,
+        recording: pass.recording,
         device: device.map(|o| o.params()),
         overridden: other
             .as_ref()

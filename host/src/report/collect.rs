@@ -13,6 +13,7 @@ use super::swing::{Observed, Swing};
 use crate::error::Result;
 use crate::link::session::SessionEvent;
 use crate::log::closing;
+use crate::log::metadata::Metadata;
 use crate::log::pass::Log;
 use crate::log::runs::{Cutter, Run, Step};
 
@@ -28,6 +29,8 @@ pub struct Collected {
     pub swing: Option<Swing>,
     /// The configuration in force at the end.
     pub config: Option<Config>,
+    /// What was said about the recording.
+    pub recording: Metadata,
 }
 
 /// Read the log at `path`, keeping run `wanted` (1 is the first) or the longest. `compare`: run the observers again even
@@ -84,6 +87,7 @@ pub fn log(
         runs: collector.runs,
         swing: collector.best,
         config: cutter.config().copied(),
+        recording: pass.recording,
     })
 }
 

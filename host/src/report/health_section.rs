@@ -5,6 +5,7 @@ use super::figures;
 use super::health::{Health, Verification};
 use super::markup::{escape, facts, table};
 use super::page::Page;
+use crate::log::metadata::Metadata;
 use crate::log::text::{self, grouped};
 
 /// Places of losses and runs printed; `--json` has all.
@@ -20,6 +21,10 @@ pub fn health(page: &mut Page, report: &Report) {
     } else {
         page.note("note", "<b>Not everything is in order;</b> see below.");
     }
+    let said = recording(&report.metadata);
+    if !said.is_empty() {
+        page.html(&facts(&said));
+    }
     page.html(&facts(&device(h)));
     page.html(&facts(&link(h)));
     losses(page, h);
@@ -32,6 +37,25 @@ pub fn health(page: &mut Page, report: &Report) {
     }
     runs(page, report);
     events(page, h);
+}
+
+/// What people said about the recording.
+fn recording(m: &Metadata) -> Vec<(&'static str, String)> {
+    let texts = [
+        ("recording began", &m.started),
+        ("operator", &m.operator),
+        ("rig", &m.rig),
+    ];
+    let mut rows: Vec<_> = texts
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(name, text)| (name, escape(text)))
+        .collect();
+    if let Some(t) = m.temperature_c {
+        rows.push(("temperature", format!("{t} °C")));
+    }
+    rows.extend(m.notes.iter().map(|note| ("note", escape(note))));
+    rows
 }
 
 fn device(h: &Health) -> Vec<(&'static str, String)> {

@@ -32,6 +32,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::log::metadata::Metadata;
 use crate::log::runs::Run;
 use candidate::{Candidate, Kind};
 use collect::Collected;
@@ -88,6 +89,8 @@ pub struct Analysis {
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     pub log: PathBuf,
+    /// What was said about the recording.
+    pub metadata: Metadata,
     pub health: Health,
     pub runs: Vec<Run>,
     /// `None`: nothing swung.
@@ -128,6 +131,7 @@ pub fn build(
         runs,
         swing,
         config,
+        recording,
     } = collect::log(path, options.run, options.compare, progress)?;
     if let (Some(number), None) = (options.run, &swing) {
         let help = match runs.last() {
@@ -139,6 +143,7 @@ pub fn build(
     }
     Ok(Report {
         log: path.into(),
+        metadata: recording,
         health,
         runs,
         analysis: swing.map(|swing| analyse(swing, extra)),

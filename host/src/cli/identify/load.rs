@@ -15,17 +15,37 @@ use crate::identify::data::import::{self, Imported, Table};
 use crate::identify::data::record::Record;
 use crate::identify::model::parametric::{Freedom, Param, Rig};
 use crate::identify::model::plant::pendulum;
+use crate::log::metadata::Metadata;
 use crate::log::text;
 
-/// Read one file as the arguments say; also what is lost or damaged in it.
-pub fn dataset(args: &Args, file: &Path) -> Result<(Dataset, Vec<String>)> {
+/// A file that was read.
+pub struct Loaded {
+    pub data: Dataset,
+    /// What is lost or damaged in it.
+    pub missing: Vec<String>,
+    /// What was said about a log.
+    pub recording: Option<Metadata>,
+}
+
+impl From<Dataset> for Loaded {
+    fn from(data: Dataset) -> Loaded {
+        Loaded {
+            data,
+            missing: Vec::new(),
+            recording: None,
+        }
+    }
+}
+
+/// Read one file as the arguments say.
+pub fn dataset(args: &Args, file: &Path) -> Result<Loaded> {
     if args.plant == Some(Plant::Stage) {
-        return Ok((stage(args, file)?, Vec::new()));
+        return stage(args, file).map(Loaded::from);
     }
     if let Some(graph) = &args.graph {
-        return Ok((graphed(args, graph, file)?, Vec::new()));
+        return graphed(args, graph, file).map(Loaded::from);
     }
-    let mut missing = Vec::new();
+    let (mut missing, mut recording) = (Vec::new(), None);
     let configured = args.rig.as_deref().map(crate::config::load).transpose()?;
     let (imported, rig) = if file.extension().is_some_and(|e| e == "mcap") {
         let logged = import::read_log(file)?;
@@ -34,6 +54,7 @@ pub fn dataset(args: &Args, file: &Path) -> Result<(Dataset, Vec<String>)> {
             missing.push(text::losses(&logged.losses).trim_end().into());
         }
         let plant = configured.map_or(logged.config.plant, |c| c.plant);
+        recording = Some(logged.recording);
         let imported = Imported {
             record: logged.record,
             notes: Vec::new(),
@@ -52,7 +73,11 @@ pub fn dataset(args: &Args, file: &Path) -> Result<(Dataset, Vec<String>)> {
         data = data.whole();
     }
     data.notes = imported.notes;
-    Ok((data, missing))
+    Ok(Loaded {
+        data,
+        missing,
+        recording,
+    })
 }
 
 fn options(args: &Args) -> import::Options {

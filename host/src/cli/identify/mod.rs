@@ -12,11 +12,13 @@ use serde_json::json;
 use crate::cli::exit::Exit;
 use crate::error::Error;
 use crate::file;
+use crate::identify::across::across;
 use crate::identify::data::dataset::Dataset;
 use crate::identify::data::import::{Reference, TimeUnit, Unit};
 use crate::identify::method::{self, METHODS, Method, Options, Precision, compare};
 use crate::identify::model::terms;
 use crate::identify::outcome::Outcome;
+use crate::log::metadata::Metadata;
 
 /// What moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -43,7 +45,7 @@ Examples:
   stribeck identify cart.csv --graph cart --input u=u_V --output x=x_m --estimate r_c,x0:m_c,x0:x --set r_c=0
 
 Angles are brought to 0 = hanging; the motion is cut to where it is free, and to the longest stretch without a gap.
-With several files and --plot the number of the file is added to the picture's name.
+With several files one table compares the runs, and with --plot the number of the file is added to the picture's name.
 
 The verdict comes first. Not explained or not converged: no interval is called identifiable and the exit code is 5.
 Of two joints the rig is estimated as well (zeros, tilt, inertias, arm length, arm gravity), within its tolerances; --exact takes it as configured.
@@ -51,7 +53,7 @@ Of two joints the rig is estimated as well (zeros, tilt, inertias, arm length, a
 Intervals are 95 %. `fit` is that of a free run from the estimated first state over the whole free motion,
 100·(1 − Σ(x̂−x)²/Σ(x−x̄)²). Normalised time is eq. (54) of paper 000: seconds per sample.")]
 pub struct Args {
-    /// Logs (.mcap) or tables (.csv, .txt, .parquet)
+    /// Logs (.mcap) or tables (.csv, .txt, .parquet, .mat)
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// greybox, energy, logdec, ekf, uas, singleshoot, stage, bond, or all that suit
@@ -163,6 +165,7 @@ fn method_names() -> clap::builder::PossibleValuesParser {
 /// What was found in one file.
 struct Found {
     name: String,
+    recording: Option<Metadata>,
     outcomes: Vec<Outcome>,
     conflicts: Vec<compare::Conflict>,
 }
@@ -185,7 +188,11 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     let mut results = Vec::new();
     let mut whole = true;
     for (number, file) in args.files.iter().enumerate() {
-        let (data, missing) = load::dataset(&args, file)?;
+        let load::Loaded {
+            data,
+            missing,
+            recording,
+        } = load::dataset(&args, file)?;
         for damage in &missing {
             eprintln!("{}: {damage}", file.display());
         }
@@ -198,31 +205,45 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         }
         results.push(Found {
             name: data.name.clone(),
+            recording,
             conflicts: compare::conflicts(&outcomes),
             outcomes,
         });
     }
+    let outcomes: Vec<&[Outcome]> = results.iter().map(|f| f.outcomes.as_slice()).collect();
+    let runs = across(&outcomes);
     if args.json {
-        let all: Vec<_> = results
+        let mut all: Vec<_> = results
             .iter()
             .map(|f| {
                 json!({
                     "record": f.name,
+                    "metadata": f.recording,
                     "results": f.outcomes.iter().map(table::as_json).collect::<Vec<_>>(),
                     "conflicts": f.conflicts,
                 })
             })
             .collect();
+        if results.len() > 1 {
+            all.push(json!({ "across_runs": runs }));
+        }
         println!("{}", serde_json::to_string_pretty(&all)?);
     } else {
         for f in &results {
-            println!("{}", f.name);
+            println!(
+                "{}{}",
+                f.name,
+                f.recording.as_ref().map_or(String::new(), table::said)
+            );
             for o in &f.outcomes {
                 print!("{}", table::text(o));
             }
             if f.outcomes.len() > 1 {
                 print!("{}", table::summary(&f.outcomes, &f.conflicts));
             }
+        }
+        if results.len() > 1 {
+            print!("{}", table::across(results.len(), &runs));
         }
     }
     // The first method is the one that was asked for, or the best there is.

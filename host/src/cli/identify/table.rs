@@ -2,8 +2,11 @@
 
 use serde_json::json;
 
+use crate::identify::across::Across;
 use crate::identify::method::compare::Conflict;
 use crate::identify::outcome::{Estimate, Outcome};
+use crate::link::wording;
+use crate::log::metadata::Metadata;
 
 /// One method's table.
 pub fn text(o: &Outcome) -> String {
@@ -85,6 +88,48 @@ pub fn summary(outcomes: &[Outcome], conflicts: &[Conflict]) -> String {
     }
     for c in conflicts {
         s += &format!("  ALARM {}\n", c.line());
+    }
+    s
+}
+
+/// What people said about a log, to stand behind its name.
+pub fn said(m: &Metadata) -> String {
+    let fields = m.fields();
+    let texts: Vec<String> = fields
+        .iter()
+        .map(|(name, text)| format!("{name} {}", wording::printable(text)))
+        .collect();
+    match texts.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", texts.join("; ")),
+    }
+}
+
+/// The runs side by side.
+pub fn across(runs: usize, rows: &[Across]) -> String {
+    let mut s = format!("\n{runs} runs: does one number describe them?\n");
+    if rows.is_empty() {
+        return s + "  no parameter is identifiable in more than one of them\n";
+    }
+    s += "  method       parameter    runs          mean      between runs   std. error   unit     agree\n";
+    for r in rows {
+        let shown = r.values.iter().flatten().count();
+        let agree = match r.agree {
+            Some(true) => "yes",
+            Some(false) => "NO: the runs differ by more than their own errors",
+            None => "–",
+        };
+        let line = format!(
+            "  {:<12} {:<12} {shown:>4}  {:>12.4e}   ±{:<9.2e} ({:>4.1} %)   {:>8}   {:<8} {agree}",
+            r.method,
+            r.name,
+            r.mean,
+            r.scatter,
+            100.0 * (r.scatter / r.mean).abs(),
+            r.stderr.map_or("–".into(), |s| format!("{s:.1e}")),
+            r.unit,
+        );
+        s += &format!("{}\n", line.trim_end());
     }
     s
 }

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use stribeck_core::JOINTS;
 use stribeck_core::device::run::Phase;
+use stribeck_core::model::parameter;
 use stribeck_core::wire::block::{Params, Record};
 use stribeck_core::wire::{Block, Event, Hello, Status, What};
 
@@ -18,6 +19,8 @@ use crate::log::angles::Angles;
 pub const HISTORY_S: f64 = 120.0;
 /// Points kept per second of a curve.
 pub const SAMPLES_HZ: f64 = 100.0;
+/// Half a 95 % interval [σ].
+const Z95: f64 = 1.96;
 /// Lines of the event list.
 const EVENTS: usize = 6;
 
@@ -61,6 +64,22 @@ impl Curve {
     }
 }
 
+/// An estimate and its 95 % interval over time.
+#[derive(Clone, Debug, Default)]
+pub struct Band {
+    pub value: Curve,
+    pub low: Curve,
+    pub high: Curve,
+}
+
+impl Band {
+    fn push(&mut self, t_s: f64, value: f64, half: f64) {
+        self.value.push(t_s, value);
+        self.low.push(t_s, value - half);
+        self.high.push(t_s, value + half);
+    }
+}
+
 /// Everything the screen shows.
 #[derive(Default)]
 pub struct Feed {
@@ -71,6 +90,8 @@ pub struct Feed {
     /// UAS velocity error |e| [rad/s] and gain k.
     pub error: Curve,
     pub gain: Curve,
+    /// Friction as the Kalman filter has it, in the order of [`parameter::EKF`], with its 95 % band.
+    pub friction: [Band; parameter::EKF.len()],
     pub params: Option<Params>,
     pub status: Option<Status>,
     /// Device, build and board of the last Hello.
@@ -122,7 +143,8 @@ impl Feed {
 
     fn hello(&mut self, hello: &Hello, begins: bool) {
         self.tick_hz = f64::from(hello.tick_hz);
-        self.device = format!("{} · {}", hello.board, hello.build);
+        let printable = crate::link::wording::printable;
+        self.device = format!("{} · {}", printable(&hello.board), printable(&hello.build));
         self.phase = hello.phase;
         let Ok(config) = hello.config() else {
             self.say("this device's configuration cannot be read by this build");
@@ -180,6 +202,13 @@ impl Feed {
                 Record::Params(params) => {
                     self.error.push(t, f64::from(params.error));
                     self.gain.push(t, f64::from(params.k));
+                    let estimates = params.p.iter().zip(params.sigma);
+                    for (band, (p, sigma)) in self.friction.iter_mut().zip(estimates) {
+                        // Without σ it is not estimated (yet).
+                        if sigma > 0.0 {
+                            band.push(t, f64::from(*p), Z95 * f64::from(sigma));
+                        }
+                    }
                     self.params = Some(params);
                 }
             }

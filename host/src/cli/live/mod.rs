@@ -6,7 +6,8 @@
 //! stribeck live --from run.mcap --speed 4
 //! ```
 //!
-//! Keys are listed with `?`. Recording (`r`) writes `live-<n>.mcap` into the current folder, the same log that `capture` writes.
+//! Keys are listed with `?`. Recording (`r`) writes `live-DATE-TIME.mcap`, the same log that `capture` writes. A recording that
+//! fails (no such folder, a full disk) is said on the screen and at the end, and the view goes on.
 
 pub mod feed;
 pub mod screen;
@@ -15,7 +16,6 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use stribeck_core::wire::Ask;
 
@@ -23,6 +23,7 @@ use crate::cli::exit::Exit;
 use crate::cli::from::FromArgs;
 use crate::cli::live::feed::{Feed, HISTORY_S};
 use crate::cli::live::screen::View;
+use crate::cli::values;
 use crate::error::Error;
 use crate::link::command::Commands;
 use crate::link::pump::{Packet, Pump};
@@ -89,6 +90,9 @@ struct Live {
     view: View,
     recording: Option<Recording>,
     folder: PathBuf,
+    /// What was recorded, or why not: printed at the end.
+    saved: Vec<String>,
+    failed: bool,
     /// Logs are played at this speed; `None`: bytes come when they come.
     pace: Option<Pace>,
     commands: Commands,
@@ -127,6 +131,8 @@ impl Live {
             feed: Feed::default(),
             recording: None,
             folder: args.record_to.clone(),
+            saved: Vec::new(),
+            failed: false,
             pace,
             commands: Commands::default(),
             pump,
@@ -182,9 +188,7 @@ impl Live {
                         self.feed.take(&h);
                         Ok(())
                     })?;
-                    if let Some(recording) = &mut self.recording {
-                        recording.unplugged(|_| Ok(()))?;
-                    }
+                    self.keep(|recording| recording.unplugged(|_| Ok(())));
                 }
                 Packet::NotSent(e) => self.feed.say(format!("not sent: {e}")),
                 Packet::Opened(name) => {
@@ -198,11 +202,7 @@ impl Live {
                     }
                     std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
                 }
-                Packet::Quiet => {
-                    if let Some(recording) = &mut self.recording {
-                        recording.idle()?;
-                    }
-                }
+                Packet::Quiet => self.keep(Recorder::idle),
             }
             if let Some(pace) = &mut self.pace
                 && pace.began_s.is_none()
@@ -220,12 +220,26 @@ impl Live {
             feed.take(&h);
             Ok(())
         })?;
-        if let Some(recording) = &mut self.recording {
-            recording
-                .bytes(bytes, |_| Ok(()))
-                .context("the recording failed; what was written before is readable")?;
-        }
+        self.keep(|recording| recording.bytes(bytes, |_| Ok(())));
         Ok(())
+    }
+
+    /// Go on with the recording, if there is one; where that fails it ends here and says so, and the view goes on.
+    fn keep(&mut self, go_on: impl FnOnce(&mut Recording) -> crate::error::Result<()>) {
+        let Some(recording) = &mut self.recording else {
+            return;
+        };
+        if let Err(error) = go_on(recording) {
+            self.recording = None;
+            self.fail(error.to_string());
+        }
+    }
+
+    fn fail(&mut self, why: String) {
+        let path = self.view.recording.take().unwrap_or_default();
+        self.feed.say(format!("recording failed: {why}"));
+        self.saved.push(format!("{path}: not complete: {why}"));
+        self.failed = true;
     }
 
     fn key(&mut self, code: KeyCode) -> anyhow::Result<()> {
@@ -233,7 +247,7 @@ impl Live {
             KeyCode::Char('a') => self.ask(Ask::Start),
             KeyCode::Char('s') => self.ask(Ask::Stop),
             KeyCode::Char('z') => self.ask(Ask::Zero),
-            KeyCode::Char('r') => self.record()?,
+            KeyCode::Char('r') => self.record(),
             KeyCode::Char(' ') | KeyCode::Char('p') => self.view.paused = !self.view.paused,
             KeyCode::Char('+') | KeyCode::Char('=') => {
                 self.view.span_s = (self.view.span_s / 2.0).max(0.5)
@@ -261,31 +275,47 @@ impl Live {
         }
     }
 
-    fn record(&mut self) -> anyhow::Result<()> {
+    fn record(&mut self) {
         if let Some(recording) = self.recording.take() {
-            let summary = recording.finish(|_| Ok(()))?;
-            self.feed.say(format!(
-                "recorded {} ticks, {} lost",
-                summary.ticks, summary.losses.lost_ticks
-            ));
-            self.view.recording = None;
-            return Ok(());
+            match recording.finish(|_| Ok(())) {
+                Ok(summary) => {
+                    let path = self.view.recording.take().unwrap_or_default();
+                    let what = format!(
+                        "recorded {:.2} s ({} ticks), {} lost",
+                        summary.seconds(),
+                        summary.ticks,
+                        summary.losses.lost_ticks
+                    );
+                    self.feed.say(what.as_str());
+                    self.saved.push(format!("{path}: {what}"));
+                }
+                Err(error) => self.fail(error.to_string()),
+            }
+            return;
         }
         let path = free_name(&self.folder);
-        self.recording = Some(Recorder::create(&path, Wall::Now)?);
         self.view.recording = Some(path.display().to_string());
+        if !self.folder.is_dir() {
+            return self.fail(format!("there is no folder {}", self.folder.display()));
+        }
+        match Recorder::create(&path, Wall::Now) {
+            Ok(recording) => self.recording = Some(recording),
+            Err(error) => return self.fail(error.to_string()),
+        }
         // A log begins with a Hello.
         self.ask(Ask::Hello);
-        Ok(())
     }
 
     fn close(mut self) -> anyhow::Result<Exit> {
         if self.recording.is_some() {
-            let path = self.view.recording.clone().unwrap_or_default();
-            self.record()?;
-            println!("{path}");
+            self.record();
         }
-        Ok(if self.feed.differing > 0 {
+        for line in &self.saved {
+            println!("{line}");
+        }
+        Ok(if self.failed {
+            Exit::Failure
+        } else if self.feed.differing > 0 {
             Exit::Differs
         } else if self.feed.lost_ticks > 0 {
             Exit::Loss
@@ -295,10 +325,15 @@ impl Live {
     }
 }
 
-/// The first `live-<n>.mcap` that does not exist: a recording never overwrites another.
+/// A name with date and time that does not exist: a recording never overwrites another.
 fn free_name(folder: &Path) -> PathBuf {
-    (1..)
-        .map(|n| folder.join(format!("live-{n}.mcap")))
+    let name = folder.join(values::dated("live", "mcap"));
+    if !name.exists() {
+        return name;
+    }
+    let again = |n: u32| name.with_extension(format!("{n}.mcap"));
+    (2..)
+        .map(again)
         .find(|p| !p.exists())
-        .unwrap_or_else(|| folder.join("live.mcap"))
+        .unwrap_or(name.clone())
 }

@@ -1,4 +1,5 @@
-//! Drawing of the live view: four plots, the parameters with their intervals, health, events, keys.
+//! Drawing of the live view: plots of every joint on its own axis, friction with its band over time, the parameters with
+//! their intervals, health, events, keys.
 //!
 //! In: a [`Feed`] and the [`View`] settings. Out: cells of a ratatui frame. Works from 80×24 up; colour is never the only
 //! difference between two curves (the legend names them, the second one is dotted).
@@ -54,40 +55,8 @@ pub fn draw(frame: &mut Frame<'_>, feed: &Feed, view: &View) {
     .areas(frame.area());
     let [plots, side] =
         Layout::horizontal([Constraint::Min(36), Constraint::Length(44)]).areas(body);
-    let rows: [Rect; 3] = Layout::vertical([Constraint::Ratio(1, 3); 3]).areas(plots);
-    let [error, gain] = Layout::horizontal([Constraint::Ratio(1, 2); 2]).areas(rows[2]);
-
     header(frame, head, feed, view);
-    let joints = |curves: &[Curve; 2]| -> Vec<(&'static str, Vec<(f64, f64)>)> {
-        let names = ["θ0 arm", "θ1 pendulum"];
-        let shown = feed.dof.clamp(1, 2);
-        (0..shown)
-            .map(|j| (names[j], curves[j].window(feed.now_s, view.span_s)))
-            .collect()
-    };
-    plot(
-        frame,
-        rows[0],
-        "angle [deg]  ── θ0 arm  •• θ1 pendulum",
-        &joints(&feed.angle),
-        view,
-    );
-    plot(
-        frame,
-        rows[1],
-        "velocity [rad/s]  ── ω0  •• ω1",
-        &joints(&feed.velocity),
-        view,
-    );
-    let one = |c: &Curve| vec![("", c.window(feed.now_s, view.span_s))];
-    plot(
-        frame,
-        error,
-        "UAS error |e| [rad/s]",
-        &one(&feed.error),
-        view,
-    );
-    plot(frame, gain, "UAS gain k", &one(&feed.gain), view);
+    curves(frame, plots, feed, view);
 
     let [table, health, events] = Layout::vertical([
         Constraint::Length(11),
@@ -150,63 +119,146 @@ fn header(frame: &mut Frame<'_>, area: Rect, feed: &Feed, view: &View) {
     frame.render_widget(Paragraph::new(Line::from(spans)), area);
 }
 
-fn plot(
-    frame: &mut Frame<'_>,
-    area: Rect,
-    title: &str,
-    curves: &[(&'static str, Vec<(f64, f64)>)],
-    view: &View,
-) {
-    let (mut lo, mut hi) = (f64::MAX, f64::MIN);
-    for (_, points) in curves {
-        for p in points.iter().filter(|p| p.1.is_finite()) {
+/// Lines a row of plots needs to show anything.
+const ROW: u16 = 7;
+
+/// Rows of plots, the most telling first; a small terminal shows fewer.
+fn curves(frame: &mut Frame<'_>, area: Rect, feed: &Feed, view: &View) {
+    let names = ["arm", "pendulum"];
+    let joints = feed.dof.clamp(1, 2);
+    let window = |curve: &Curve| curve.window(feed.now_s, view.span_s);
+    let per_joint = |title: &str, curves: &[Curve; 2]| -> Vec<Plot> {
+        (0..joints)
+            .map(|j| Plot::line(format!("{title}{j} {}", names[j]), window(&curves[j])))
+            .collect()
+    };
+    // Three parameters of a joint, the next joint's behind them.
+    let friction = |k: usize| -> Vec<Plot> {
+        (0..joints)
+            .map(|j| {
+                let (p, band) = (&parameter::EKF[3 * j + k], &feed.friction[3 * j + k]);
+                let title = format!("{} {} [{}] ·· 95 %", p.symbol, names[j], p.unit);
+                let [value, low, high] = [&band.value, &band.low, &band.high].map(window);
+                Plot::band(title, value, low, high)
+            })
+            .collect()
+    };
+    let adaptation = vec![
+        Plot::line("UAS error |e| [rad/s]", window(&feed.error)),
+        Plot::line("UAS gain k", window(&feed.gain)),
+    ];
+    let rows = [
+        per_joint("angle [deg] θ", &feed.angle),
+        friction(0),
+        friction(1),
+        per_joint("velocity [rad/s] ω", &feed.velocity),
+        adaptation,
+    ];
+    let shown = usize::from(area.height / ROW).clamp(2, rows.len());
+    let places = Layout::vertical(vec![Constraint::Ratio(1, shown as u32); shown]).split(area);
+    for (row, place) in rows.iter().zip(places.iter()) {
+        let parts = vec![Constraint::Ratio(1, row.len() as u32); row.len()];
+        for (plot, place) in row
+            .iter()
+            .zip(Layout::horizontal(parts).split(*place).iter())
+        {
+            plot.draw(frame, *place, view);
+        }
+    }
+}
+
+/// One plot: a curve, perhaps within a band.
+struct Plot {
+    title: String,
+    value: Vec<(f64, f64)>,
+    band: [Vec<(f64, f64)>; 2],
+    /// Vertical range.
+    range: [f64; 2],
+}
+
+impl Plot {
+    fn line(title: impl Into<String>, value: Vec<(f64, f64)>) -> Plot {
+        let (mut lo, mut hi) = (f64::MAX, f64::MIN);
+        for p in value.iter().filter(|p| p.1.is_finite()) {
             (lo, hi) = (lo.min(p.1), hi.max(p.1));
         }
-    }
-    if lo > hi {
-        (lo, hi) = (0.0, 1.0);
-    }
-    // Wide enough for the labels' two digits to differ.
-    let margin = (0.05 * (hi - lo)).max(0.02);
-    let (lo, hi) = (lo - margin, hi + margin);
-    let datasets = curves
-        .iter()
-        .enumerate()
-        .map(|(i, (name, points))| {
-            Dataset::default()
-                .name(*name)
-                .marker(if i == 0 { Marker::Braille } else { Marker::Dot })
-                .graph_type(if i == 0 {
-                    GraphType::Line
-                } else {
-                    GraphType::Scatter
-                })
-                .style(Style::new().fg(if i == 0 { BLUE } else { ORANGE }))
-                .data(points)
-        })
-        .collect();
-    let label = |v: f64| {
-        if v.abs() >= 100.0 {
-            format!("{v:.0}")
-        } else {
-            format!("{v:.2}")
+        if lo > hi {
+            (lo, hi) = (0.0, 1.0);
         }
-    };
-    let chart = Chart::new(datasets)
-        .block(Block::bordered().title(title))
-        .x_axis(
-            Axis::default()
-                .style(Style::new().fg(GREY))
-                .bounds([-view.span_s, 0.0])
-                .labels([format!("−{} s", view.span_s), "now".to_string()]),
-        )
-        .y_axis(
-            Axis::default()
-                .style(Style::new().fg(GREY))
-                .bounds([lo, hi])
-                .labels([label(lo), label(hi)]),
+        // Wide enough for the labels' two digits to differ.
+        let margin = (0.05 * (hi - lo)).max(0.02);
+        Plot {
+            title: title.into(),
+            value,
+            band: [Vec::new(), Vec::new()],
+            range: [lo - margin, hi + margin],
+        }
+    }
+
+    /// The range is three times the band at the end: how wide it was at first says nothing.
+    fn band(
+        title: String,
+        value: Vec<(f64, f64)>,
+        low: Vec<(f64, f64)>,
+        high: Vec<(f64, f64)>,
+    ) -> Plot {
+        let range = match (low.last(), high.last()) {
+            (Some(lo), Some(hi)) if (hi.1 - lo.1).is_finite() && hi.1 > lo.1 => {
+                let width = hi.1 - lo.1;
+                [lo.1 - width, hi.1 + width]
+            }
+            _ => [0.0, 1.0],
+        };
+        Plot {
+            title,
+            value,
+            band: [low, high],
+            range,
+        }
+    }
+
+    fn draw(&self, frame: &mut Frame<'_>, area: Rect, view: &View) {
+        let mut datasets: Vec<Dataset> = self
+            .band
+            .iter()
+            .filter(|points| !points.is_empty())
+            .map(|points| {
+                Dataset::default()
+                    .marker(Marker::Dot)
+                    .graph_type(GraphType::Scatter)
+                    .style(Style::new().fg(ORANGE))
+                    .data(points)
+            })
+            .collect();
+        datasets.push(
+            Dataset::default()
+                .marker(Marker::Braille)
+                .graph_type(GraphType::Line)
+                .style(Style::new().fg(BLUE))
+                .data(&self.value),
         );
-    frame.render_widget(chart, area);
+        let label = |v: f64| match v.abs() {
+            x if x >= 100.0 => format!("{v:.0}"),
+            x if x >= 0.01 || x == 0.0 => format!("{v:.2}"),
+            _ => format!("{v:.1e}"),
+        };
+        let [lo, hi] = self.range;
+        let chart = Chart::new(datasets)
+            .block(Block::bordered().title(self.title.as_str()))
+            .x_axis(
+                Axis::default()
+                    .style(Style::new().fg(GREY))
+                    .bounds([-view.span_s, 0.0])
+                    .labels([format!("−{} s", view.span_s), "now".to_string()]),
+            )
+            .y_axis(
+                Axis::default()
+                    .style(Style::new().fg(GREY))
+                    .bounds([lo, hi])
+                    .labels([label(lo), label(hi)]),
+            );
+        frame.render_widget(chart, area);
+    }
 }
 
 /// Estimates with their 95 % intervals: the bar is the interval relative to the estimate, full at ±100 %.

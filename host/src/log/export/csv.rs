@@ -1,11 +1,12 @@
-//! Rows as comma-separated text: a comment line with the units, a line with the names, then the rows.
+//! Rows as comma-separated text: a line with the names, then the rows. Units and origin stand beside it ([`about`]).
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use super::about::{self, About};
 use super::{Data, Sink, Table};
 use crate::error::{Error, Result};
-use crate::file::Replacement;
+use crate::file::{self, Replacement};
 
 pub struct Csv {
     out: Replacement,
@@ -14,14 +15,8 @@ pub struct Csv {
 
 impl Csv {
     pub fn new(mut out: Replacement, table: &Table, path: &Path) -> Result<Self> {
-        let columns = table.columns.iter();
-        let units: Vec<String> = columns
-            .clone()
-            .map(|c| format!("{} [{}]", c.name, c.unit.replace(',', ";")))
-            .collect();
-        let names: Vec<&str> = columns.map(|c| c.name.as_str()).collect();
-        writeln!(out, "# units: {}\n{}", units.join(", "), names.join(","))
-            .map_err(|e| Error::write(path, e))?;
+        let names: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
+        writeln!(out, "{}", names.join(",")).map_err(|e| Error::write(path, e))?;
         Ok(Csv {
             out,
             path: path.into(),
@@ -57,7 +52,13 @@ impl Sink for Csv {
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<()> {
-        self.out.commit()
+    fn finish(self: Box<Self>, table: &Table, about: &About) -> Result<()> {
+        let path = self.path;
+        self.out.commit()?;
+        if file::is_special(&path) {
+            return Ok(());
+        }
+        let text = format!("{:#}\n", about::csv(&path, table, about));
+        file::replace(&about::beside(&path), text)
     }
 }

@@ -8,24 +8,30 @@
 //! | events | event | what happened |
 //!
 //! Numbers leave as they came: integers as integers, f32 as f32 (CSV: the shortest text that reads back to the same
-//! bits). Lost ticks are absent rows; `segment` counts connections and resets.
+//! bits). Lost ticks are absent rows; `segment` counts connections and resets. Units, configuration and origin go
+//! along: [`about`].
 
+pub(crate) mod about;
+#[cfg(feature = "parquet")]
+pub(crate) mod checksum;
 pub(crate) mod csv;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use stribeck_core::wire::block::{Params, Record, States};
 
 use crate::error::{Error, Result};
-use crate::file::Replacement;
+use crate::file::{self, Replacement};
 use crate::link::order::Losses;
 use crate::link::session::SessionEvent;
 use crate::link::wording;
 use crate::log::angles::Angles;
 use crate::log::damage::Damage;
+use crate::log::metadata::Metadata;
 use crate::log::pass::Log;
+use about::About;
 
 /// Rows kept in memory before they are written.
 const ROWS: usize = 1 << 19;
@@ -60,6 +66,22 @@ pub struct Column {
     pub data: Data,
 }
 
+impl Column {
+    /// Every value as a number; a text has none.
+    #[cfg(feature = "parquet")]
+    fn numbers(&self, mut each: impl FnMut(f64)) {
+        match &self.data {
+            Data::U8(v) => v.iter().for_each(|x| each(f64::from(*x))),
+            Data::U32(v) => v.iter().for_each(|x| each(f64::from(*x))),
+            Data::I32(v) => v.iter().for_each(|x| each(f64::from(*x))),
+            Data::U64(v) => v.iter().for_each(|x| each(*x as f64)),
+            Data::F32(v) => v.iter().for_each(|x| each(f64::from(*x))),
+            Data::F64(v) => v.iter().for_each(|x| each(*x)),
+            Data::Text(_) => {}
+        }
+    }
+}
+
 /// Rows waiting to be written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -71,8 +93,8 @@ pub struct Table {
 pub trait Sink {
     /// Write the rows; the table is emptied by the caller.
     fn write(&mut self, table: &Table) -> Result<()>;
-    /// No more rows.
-    fn finish(self: Box<Self>) -> Result<()>;
+    /// No more rows; where they come from.
+    fn finish(self: Box<Self>, table: &Table, about: &About) -> Result<()>;
 }
 
 /// What was exported.
@@ -81,6 +103,17 @@ pub struct Exported {
     pub rows: u64,
     pub losses: Losses,
     pub damage: Vec<Damage>,
+    /// What was said about the recording.
+    pub recording: Metadata,
+}
+
+/// The files an export to `to` writes: itself, and what stands beside a CSV.
+pub fn files(to: &Path) -> Vec<PathBuf> {
+    let mut files = vec![to.to_owned()];
+    if to.extension().is_some_and(|e| e == "csv") && !file::is_special(to) {
+        files.push(about::beside(to));
+    }
+    files
 }
 
 /// Write one table of the log at `from` to `to`; the ending of `to` decides the format.
@@ -118,9 +151,10 @@ pub fn export(
     })?;
     rows += table.rows as u64;
     sink.write(&table)?;
-    sink.finish()?;
+    sink.finish(&table, &About::new(from, kind, &pass))?;
     Ok(Exported {
         rows,
+        recording: pass.recording,
         losses: pass.session.losses().clone(),
         damage: pass.damage,
     })
@@ -326,7 +360,7 @@ fn column(name: &str, unit: &'static str, data: Data) -> Column {
     }
 }
 
-const STATE_COLUMNS: [(&str, &str); 8] = [
+pub(crate) const STATE_COLUMNS: [(&str, &str); 8] = [
     ("uas_theta0", "rad"),
     ("uas_theta1", "rad"),
     ("uas_omega0", "rad/s"),
@@ -337,7 +371,7 @@ const STATE_COLUMNS: [(&str, &str); 8] = [
     ("ekf_omega1", "rad/s"),
 ];
 
-const PARAM_COLUMNS: [(&str, &str); 24] = [
+pub(crate) const PARAM_COLUMNS: [(&str, &str); 24] = [
     ("uas_mu_d0", "m"),
     ("uas_mu_s0", "m"),
     ("uas_mu_v0", "N m s"),

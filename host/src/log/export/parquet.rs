@@ -1,4 +1,6 @@
-//! Rows as Parquet: one row group per batch, zstd, units in the file's key–value metadata (`unit.<column>`).
+//! Rows as Parquet: one row group per batch, zstd; units (`unit.<column>`), a checksum of every column of numbers
+//! (`crc32.<column>`: the format's own are not written by the crate), configuration and origin in the file's key–value
+//! metadata.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,12 +15,16 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
+use super::about::About;
+use super::checksum::{self, Checksum};
 use super::{Column, Data, Sink, Table};
 use crate::error::{Error, Result};
 use crate::file::Replacement;
 
 pub struct Parquet {
     writer: SerializedFileWriter<Replacement>,
+    /// One per column.
+    checksums: Vec<Checksum>,
     path: PathBuf,
 }
 
@@ -31,6 +37,7 @@ impl Parquet {
         let writer = make().map_err(|e| fail(path, e))?;
         Ok(Parquet {
             writer,
+            checksums: vec![Checksum::default(); table.columns.len()],
             path: path.into(),
         })
     }
@@ -41,6 +48,9 @@ impl Sink for Parquet {
         let writer = &mut self.writer;
         if table.rows == 0 {
             return Ok(());
+        }
+        for (checksum, column) in self.checksums.iter_mut().zip(&table.columns) {
+            column.numbers(|x| checksum.add(x));
         }
         let mut put = || {
             let mut group = writer.next_row_group()?;
@@ -55,7 +65,17 @@ impl Sink for Parquet {
         put().map_err(|e| fail(&self.path, e))
     }
 
-    fn finish(self: Box<Self>) -> Result<()> {
+    fn finish(mut self: Box<Self>, table: &Table, about: &About) -> Result<()> {
+        for (checksum, column) in self.checksums.iter().zip(&table.columns) {
+            if !matches!(column.data, Data::Text(_)) {
+                let field = KeyValue::new(checksum::key(&column.name), checksum.text());
+                self.writer.append_key_value_metadata(field);
+            }
+        }
+        for (name, text) in &about.0 {
+            let field = KeyValue::new(name.clone(), text.clone());
+            self.writer.append_key_value_metadata(field);
+        }
         let out = self.writer.into_inner();
         out.map_err(|e| fail(&self.path, e))?.commit()
     }
@@ -116,10 +136,7 @@ fn schema(table: &Table) -> String {
 }
 
 fn properties(table: &Table) -> parquet::errors::Result<WriterProperties> {
-    let mut units = vec![KeyValue::new(
-        "software".into(),
-        concat!("stribeck ", env!("CARGO_PKG_VERSION")).to_string(),
-    )];
+    let mut units = Vec::new();
     let mut builder = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_dictionary_enabled(false);

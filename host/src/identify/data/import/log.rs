@@ -12,6 +12,7 @@ use crate::identify::model::parametric::Rig;
 use crate::link::order::Losses;
 use crate::link::session::SessionEvent;
 use crate::log::damage::Damage;
+use crate::log::metadata::Metadata;
 use crate::log::pass::Log;
 use crate::log::runs::{Cutter, Run, Step};
 
@@ -24,6 +25,8 @@ pub struct Logged {
     pub run: Option<Run>,
     pub losses: Losses,
     pub damage: Vec<Damage>,
+    /// What was said about the recording.
+    pub recording: Metadata,
 }
 
 impl Logged {
@@ -156,5 +159,6 @@ pub fn read_log(path: &Path) -> Result<Logged> {
         run,
         losses: pass.session.losses().clone(),
         damage: pass.damage,
+        recording: pass.recording,
     })
 }

@@ -1,10 +1,11 @@
-//! Records from anywhere: CSV/TXT, Parquet, and the logs of this project.
+//! Records from anywhere: CSV/TXT, Parquet, MATLAB, and the logs of this project.
 //!
 //! Text files: any of comma, semicolon, tab or blanks between columns; leading lines that do not fit the table (titles,
 //! settings) are skipped or counted off with `header`; a line of names makes columns addressable by name. A file that
 //! cannot be trusted is refused with the line and the reason.
 
 mod log;
+mod mat;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod text;
@@ -123,6 +124,7 @@ impl Table {
             Some("parquet") => parquet::read(path),
             #[cfg(not(feature = "parquet"))]
             Some("parquet") => Err(Error::left_out(path, "parquet", "a .csv table")),
+            Some("mat") => mat::read(path),
             _ => text::read(path, header),
         }
     }

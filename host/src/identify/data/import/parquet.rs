@@ -1,4 +1,4 @@
-//! Parquet tables: every numeric column as f64.
+//! Parquet tables: every numeric column as f64; where a checksum of it is kept (our own exports), it must agree.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,6 +7,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
 use crate::error::{Error, Result};
+use crate::log::export::checksum::{self, Checksum};
 
 use super::Table;
 
@@ -39,6 +40,22 @@ pub fn read(path: &Path) -> Result<Table> {
             table.columns[i].push(x.unwrap_or(f64::NAN));
         }
         table.line.push(row + 1);
+    }
+    let said = reader.metadata().file_metadata().key_value_metadata();
+    for (name, column) in table.names.iter().zip(&table.columns) {
+        let key = checksum::key(name);
+        let kept = said.and_then(|s| s.iter().find(|kv| kv.key == key));
+        let mut found = Checksum::default();
+        column.iter().for_each(|x| found.add(*x));
+        if kept.is_some_and(|kv| kv.value.as_deref() != Some(&found.text())) {
+            return Err(Error::invalid(
+                format!(
+                    "{}: column {name} is damaged: its checksum differs",
+                    path.display()
+                ),
+                "export it again from the log",
+            ));
+        }
     }
     if table.line.is_empty() {
         return Err(Error::invalid(
