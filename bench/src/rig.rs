@@ -106,7 +106,7 @@ impl Rig {
         let actuator = setup.geometry.actuator().map(f64::from);
         let mut rig = Rig {
             plant: setup.geometry.with_rotor(rotor).build(),
-            friction: [setup.friction[0].law(), setup.friction[1].law()],
+            friction: setup.friction.map(|f| f.0),
             y: [rest[0], rest[1], 0.0, 0.0],
             rest,
             time: 0,

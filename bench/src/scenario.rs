@@ -20,12 +20,14 @@ mod check;
 
 pub use action::{Action, Channel, Event, FlashOperation};
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
 use stribeck_core::JOINTS;
 use stribeck_core::model::friction::Friction as Law;
 use stribeck_core::model::motor::Motor;
+use stribeck_core::model::parameter::FRICTION;
 use stribeck_core::model::plant::{PlantConfig, furuta};
 
 use crate::periph::gpio::Pin;
@@ -142,18 +144,7 @@ impl Default for PlantSetup {
     fn default() -> Self {
         PlantSetup {
             geometry: PlantConfig::Furuta(furuta::Config::default()),
-            friction: [
-                Friction {
-                    mu_d: 5e-4,
-                    mu_s: 6e-4,
-                    ..Friction::default()
-                },
-                Friction {
-                    mu_d: 6e-4,
-                    mu_s: 7.2e-4,
-                    ..Friction::default()
-                },
-            ],
+            friction: [Friction::of(5e-4, 6e-4), Friction::of(6e-4, 7.2e-4)],
             angles: [10f64.to_radians(), 120f64.to_radians()],
             lift_s: [0.1, 0.4],
             release_s: 1.0,
@@ -164,57 +155,31 @@ impl Default for PlantSetup {
     }
 }
 
-/// True friction of one joint; units as in stribeck_core::model::friction.
+/// True friction of one joint by the names of its parameters, units as in stribeck_core::model::friction; what is not named is the
+/// reference arm's.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Friction {
-    pub mu_d: f64,
-    pub mu_s: f64,
-    pub mu_v: f64,
-    pub vt: f64,
-    pub fnt: f64,
-    pub drag: f64,
-    pub delta_d: f64,
-    pub delta_v: f64,
-}
+#[serde(try_from = "BTreeMap<String, f64>")]
+pub struct Friction(pub Law<f64>);
 
-impl Default for Friction {
-    fn default() -> Self {
-        Friction {
-            mu_d: 5e-4,
-            mu_s: 6e-4,
-            mu_v: 2.5e-4,
-            vt: 5e-3,
-            fnt: 1e-2,
-            drag: 0.0,
-            delta_d: 0.0,
-            delta_v: 0.0,
-        }
+impl Friction {
+    /// Coulomb and static friction [m], the rest as in the reference run.
+    fn of(mu_d: f64, mu_s: f64) -> Self {
+        Friction(Law::brown_mcphee([mu_d, mu_s, 2.5e-4, 5e-3, 1e-2]))
     }
 }
 
-impl Friction {
-    pub fn law(&self) -> Law<f64> {
-        let &Friction {
-            mu_d,
-            mu_s,
-            mu_v,
-            vt,
-            fnt,
-            drag,
-            delta_d,
-            delta_v,
-        } = self;
-        Law {
-            mu_d,
-            mu_s,
-            mu_v,
-            vt,
-            fnt,
-            drag,
-            delta_d,
-            delta_v,
+impl TryFrom<BTreeMap<String, f64>> for Friction {
+    type Error = String;
+
+    fn try_from(named: BTreeMap<String, f64>) -> Result<Self, String> {
+        let Friction(mut law) = Friction::of(5e-4, 6e-4);
+        for (name, value) in named {
+            let known = FRICTION.map(|p| p.id).join(", ");
+            let unknown =
+                || format!("unknown friction parameter `{name}`, expected one of {known}");
+            *law.named(&name).ok_or_else(unknown)? = value;
         }
+        Ok(Friction(law))
     }
 }
 

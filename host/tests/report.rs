@@ -171,7 +171,7 @@ fn a_run_gives_the_whole_page_and_the_right_numbers() {
     );
     // The dots know no friction law and must lie on the true one.
     let measured = &a.torque[1];
-    let truth = scenario.friction[1].friction();
+    let truth = scenario.friction[1];
     let fast = measured.points.iter().filter(|p| p.w.abs() > 0.5);
     let ratios: Vec<f64> = fast
         .map(|p| p.torque / truth.torque(p.w, measured.normal))
@@ -190,7 +190,7 @@ fn the_true_friction_as_a_further_set_fits_almost_perfectly() {
         vec![Candidate {
             name: "truth <&>".into(),
             kind: Kind::Offline,
-            friction: scenario.friction.map(|f| f.friction()),
+            friction: scenario.friction,
             estimates: Vec::new(),
         }]
     };

@@ -56,7 +56,7 @@ impl Scenario {
         )?;
         for f in &p.friction {
             require(
-                f.vt > 0.0 && f.fnt > 0.0,
+                f.0.vt > 0.0 && f.0.fnt > 0.0,
                 "plant.friction",
                 f,
                 "vt > 0 and fnt > 0",

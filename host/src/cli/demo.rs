@@ -6,13 +6,15 @@ use std::time::Instant;
 
 use serde_json::json;
 use stribeck_core::device::config::Config;
+use stribeck_core::model::friction::Friction;
+use stribeck_core::model::parameter::{self, Parameter};
 
 use crate::cli::capture::Display;
 use crate::cli::exit::Exit;
 use crate::cli::values;
 use crate::error::{Error, Result};
 use crate::file;
-use crate::link::scenario::{Scenario, TrueFriction};
+use crate::link::scenario::Scenario;
 use crate::link::twin::Twin;
 use crate::link::usb;
 use crate::log::metadata::Metadata;
@@ -169,7 +171,7 @@ fn heading(kind: Kind) -> Option<[&'static str; 2]> {
 }
 
 /// True values beside every parameter set, then how much of the measured swing each of them explains.
-fn table(report: &Report, truth: &[TrueFriction; 2]) -> String {
+fn table(report: &Report, truth: &[Friction<f64>; 2]) -> String {
     let Some(analysis) = &report.analysis else {
         return "  nothing swung: there is nothing to identify\n".into();
     };
@@ -189,9 +191,9 @@ fn table(report: &Report, truth: &[TrueFriction; 2]) -> String {
     }
     for (joint, friction) in truth.iter().enumerate() {
         let part = joint_name(&analysis.swing, joint);
-        for (symbol, words, unit, value) in [
-            ("μd", "Coulomb friction", "m", friction.mu_d),
-            ("μv", "viscous friction", "N·m·s", friction.mu_v),
+        for (Parameter { symbol, unit, .. }, words, value) in [
+            (parameter::MU_D, "Coulomb friction", friction.mu_d),
+            (parameter::MU_V, "viscous friction", friction.mu_v),
         ] {
             let name = format!("{part}, {words} ({symbol}{joint}) [{unit}]");
             let _ = write!(text, "  {name:<42}{value:>11.3e}");

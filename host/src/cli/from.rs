@@ -9,7 +9,7 @@ use crate::cli::values;
 use crate::config;
 use crate::error::{Error, Result};
 use crate::link::port::Port;
-use crate::link::scenario::{Fault, Scenario};
+use crate::link::scenario::{Fault, Scenario, set_friction};
 use crate::link::source::{self, Source};
 use crate::link::twin::Twin;
 use crate::log::source::LogSource;
@@ -87,7 +87,7 @@ impl SimArgs {
         };
         for (joint, values) in [&self.joint0, &self.joint1].into_iter().enumerate() {
             for value in values {
-                scenario.friction[joint].set(value)?;
+                set_friction(&mut scenario.friction[joint], value)?;
             }
         }
         match self.start[..] {

@@ -9,99 +9,48 @@ use serde::{Deserialize, Serialize};
 use stribeck_core::JOINTS;
 use stribeck_core::device::config::Config;
 use stribeck_core::model::friction::Friction;
+use stribeck_core::model::parameter::FRICTION;
 use stribeck_core::model::plant::{PlantConfig, furuta};
 use stribeck_core::model::sim::{Encoder, Simulation, Truth};
 
 use crate::error::{Error, Result};
 
-/// True friction of one joint. Units as in `stribeck_core::model::friction`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TrueFriction {
-    /// Coulomb μd \[m\].
-    pub mu_d: f64,
-    /// Static μs \[m\].
-    pub mu_s: f64,
-    /// Viscous μv [N·m·s].
-    pub mu_v: f64,
-    /// Transition velocity [rad/s].
-    pub vt: f64,
-    /// Transition force \[N\].
-    pub fnt: f64,
-    /// Quadratic drag [N·m·s²].
-    #[serde(default)]
-    pub drag: f64,
-    /// Direction asymmetry of μd \[m\].
-    #[serde(default)]
-    pub delta_d: f64,
-    /// Direction asymmetry of μv [N·m·s].
-    #[serde(default)]
-    pub delta_v: f64,
-}
-
-impl TrueFriction {
-    fn of([mu_d, mu_s, mu_v, vt, fnt]: [f64; 5]) -> Self {
-        TrueFriction {
-            mu_d,
-            mu_s,
-            mu_v,
-            vt,
-            fnt,
-            drag: 0.0,
-            delta_d: 0.0,
-            delta_v: 0.0,
-        }
-    }
-
-    /// As the model takes it.
-    pub fn friction(&self) -> Friction<f64> {
-        Friction {
-            mu_d: self.mu_d,
-            mu_s: self.mu_s,
-            mu_v: self.mu_v,
-            vt: self.vt,
-            fnt: self.fnt,
-            drag: self.drag,
-            delta_d: self.delta_d,
-            delta_v: self.delta_v,
-        }
-    }
-
-    /// Change one value by name: `mu_d=4e-4`.
-    pub fn set(&mut self, assignment: &str) -> Result<()> {
-        let bad = || {
-            Error::invalid(
-                format!("\"{assignment}\" is not a friction value"),
-                "write e.g. mu_d=4e-4; names: mu_d, mu_s [m], mu_v [N·m·s], vt [rad/s], fnt [N], drag [N·m·s²], delta_d [m], delta_v [N·m·s]; of a joint that slides: mu_d, mu_s, \
-                 delta_d without unit, mu_v, delta_v [N·s/m], vt [m/s], drag [N·s²/m²]",
-            )
-        };
-        let (name, value) = assignment.split_once('=').ok_or_else(bad)?;
-        let value: f64 = value.trim().parse().map_err(|_| bad())?;
-        let slot = match name.trim() {
-            "mu_d" => &mut self.mu_d,
-            "mu_s" => &mut self.mu_s,
-            "mu_v" => &mut self.mu_v,
-            "vt" => &mut self.vt,
-            "fnt" => &mut self.fnt,
-            "drag" => &mut self.drag,
-            "delta_d" => &mut self.delta_d,
-            "delta_v" => &mut self.delta_v,
-            _ => return Err(bad()),
-        };
-        *slot = value;
-        Ok(())
-    }
+/// Change one value of a joint's friction by name: `mu_d=4e-4`.
+pub fn set_friction(friction: &mut Friction<f64>, assignment: &str) -> Result<()> {
+    let bad = || {
+        let names = FRICTION.map(|p| format!("{} [{}]", p.id, p.unit));
+        Error::invalid(
+            format!("\"{assignment}\" is not a friction value"),
+            format!(
+                "write e.g. mu_d=4e-4; names: {}; of a joint that slides m instead of rad, and Coulomb friction has no unit",
+                names.join(", ")
+            ),
+        )
+    };
+    let (name, value) = assignment.split_once('=').ok_or_else(bad)?;
+    let value: f64 = value.trim().parse().map_err(|_| bad())?;
+    *friction.named(name.trim()).ok_or_else(bad)? = value;
+    Ok(())
 }
 
 /// Everything that decides a simulated run.
+///
+/// ```
+/// use stribeck::Scenario;
+///
+/// let mut scenario = Scenario { noise_counts: 3.0, seed: 7, ..Scenario::default() };
+/// scenario.friction[1].mu_d = 4e-4;
+/// scenario.faults.push("drop@1.5:3".parse()?);
+/// scenario.validate()?;
+/// # Ok::<(), stribeck::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Scenario {
     /// The true rig; absent: the one the device is configured for.
     pub plant: Option<PlantConfig>,
     /// True friction of joint 0 and joint 1.
-    pub friction: [TrueFriction; JOINTS],
+    pub friction: [Friction<f64>; JOINTS],
     /// Angles at which the links are held before release \[rad\].
     pub start: [f64; JOINTS],
     /// How long they are held \[s\].
@@ -124,7 +73,7 @@ impl Scenario {
     pub fn of(plant: &PlantConfig) -> Self {
         Scenario {
             plant: None,
-            friction: plant.reference_friction().map(TrueFriction::of),
+            friction: plant.reference_friction().map(Friction::brown_mcphee),
             start: plant.reference_start(),
             hold_s: 0.5,
             noise_counts: 0.0,
@@ -155,8 +104,7 @@ impl Scenario {
     pub fn bench(&self, config: &Config) -> Simulation {
         let plant = self.plant.unwrap_or(config.plant);
         let dt_s = 1.0 / f64::from(config.tick_hz);
-        let friction = self.friction.map(|f| f.friction());
-        let truth = Truth::new(&plant, friction, self.start, dt_s, 2);
+        let truth = Truth::new(&plant, self.friction, self.start, dt_s, 2);
         let (joints, rest) = (plant.joints(), plant.rest());
         let encoders = std::array::from_fn(|j| {
             let e = &config.encoders[j];
@@ -319,10 +267,14 @@ mod tests {
     #[test]
     fn a_scenario_survives_its_file() {
         let mut scenario = Scenario::default();
-        scenario.friction[1].set("mu_d=4e-4").unwrap();
+        set_friction(&mut scenario.friction[1], "mu_d=4e-4").unwrap();
         scenario.faults.push("drop@5:3".parse().unwrap());
         let text = toml::to_string(&scenario).unwrap();
         assert_eq!(toml::from_str::<Scenario>(&text).unwrap(), scenario);
-        assert!(scenario.friction[0].set("mu_x=1").is_err());
+        let wrong = set_friction(&mut scenario.friction[0], "mu_x=1").unwrap_err();
+        assert!(
+            wrong.help().is_some_and(|h| h.contains("mu_v [N·m·s]")),
+            "{wrong:?}"
+        );
     }
 }

@@ -6,23 +6,13 @@
 use serde::Serialize;
 use stribeck_core::JOINTS;
 use stribeck_core::model::friction::Friction;
+use stribeck_core::model::parameter::{EKF_OF_JOINT, Parameter, UAS_OF_JOINT};
 use stribeck_core::observer::ekf;
 
 use super::swing::{Swing, joint_name};
 
 /// 97.5 % quantile of the normal distribution: half-width of a 95 % interval in σ.
 pub const Z95: f64 = 1.959_964;
-
-/// Names and units of the five parameters of the UAS, per joint.
-pub const UAS_SYMBOLS: [(&str, &str); 5] = [
-    ("μd", "m"),
-    ("μs", "m"),
-    ("μv", "N·m·s"),
-    ("vt", "rad/s"),
-    ("Fnt", "N"),
-];
-/// Names and units of the three parameters of the Kalman filter, per joint.
-pub const EKF_SYMBOLS: [(&str, &str); 3] = [("μd", "m"), ("μv", "N·m·s"), ("d", "N·m·s²")];
 
 /// Which place and colour a set has in every chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -127,7 +117,7 @@ fn uas(swing: &Swing, initial: &[f64; 10], z: &[f64; 10]) -> Vec<Estimate> {
     let count = 5 * swing.joints();
     (0..count)
         .map(|n| {
-            let (symbol, unit) = UAS_SYMBOLS[n % 5];
+            let Parameter { symbol, unit, .. } = UAS_OF_JOINT[n % 5];
             let distance = initial[n] - fixed[n];
             let way_percent = if distance == 0.0 {
                 100.0
@@ -157,7 +147,7 @@ fn kalman(swing: &Swing, last: &stribeck_core::wire::block::Params) -> Vec<Estim
     let moving = swing.moving();
     let mut rows = Vec::new();
     for (joint, moving) in moving.iter().enumerate().take(swing.joints()) {
-        for (k, (symbol, unit)) in EKF_SYMBOLS.into_iter().enumerate() {
+        for (k, Parameter { symbol, unit, .. }) in EKF_OF_JOINT.into_iter().enumerate() {
             let i = 3 * joint + k;
             let (value, sigma) = (f64::from(last.p[i]), f64::from(last.sigma[i]));
             if k == 2 && !swing.config.ekf.drag {

@@ -2,9 +2,10 @@
 //! the UAS, green the off-line result, purple the initial guess.
 
 use stribeck_core::JOINTS;
+use stribeck_core::model::parameter::{EKF_OF_JOINT, Parameter, UAS_OF_JOINT};
 use stribeck_core::wire::block::Params;
 
-use super::candidate::{EKF_SYMBOLS, Kind, UAS_SYMBOLS, Z95};
+use super::candidate::{Kind, Z95};
 use super::swing::{Swing, joint_name};
 use super::{Analysis, Report, joint_of, spectrum};
 use crate::report::chart::{Chart, Mark, Series};
@@ -134,7 +135,7 @@ pub fn ekf_parameters(a: &Analysis) -> Vec<Chart> {
     let swing = &a.swing;
     let mut charts = Vec::new();
     for j in 0..swing.joints() {
-        for (k, (symbol, unit)) in EKF_SYMBOLS.into_iter().enumerate() {
+        for (k, Parameter { symbol, unit, .. }) in EKF_OF_JOINT.into_iter().enumerate() {
             if k == 2 && !swing.config.ekf.drag {
                 continue;
             }
@@ -184,7 +185,7 @@ pub fn uas_parameters(a: &Analysis) -> Vec<Chart> {
         .map(|j| {
             let title = format!("{}, joint {j}", joint_name(swing, j));
             let mut chart = Chart::new(title, "time [s]", "estimate / fixed point");
-            for (n, (symbol, _)) in UAS_SYMBOLS.into_iter().enumerate() {
+            for (n, Parameter { symbol, .. }) in UAS_OF_JOINT.into_iter().enumerate() {
                 let i = 5 * j + n;
                 let points = swing.params.samples().iter().map(|(tick, p)| {
                     (
@@ -337,7 +338,7 @@ pub fn torques(a: &Analysis) -> Vec<Chart> {
                     let row = rows.find(|e| e.joint == j && e.symbol == symbol);
                     row.and_then(|e| e.sigma).unwrap_or(0.0)
                 };
-                let [d, u, q] = [sigma("μd"), sigma("μv"), sigma("d")];
+                let [d, u, q] = EKF_OF_JOINT.map(|p| sigma(p.symbol));
                 let (mut points, mut band) = (Vec::new(), Vec::new());
                 for i in -200..=200 {
                     // Dense around standstill, where the law bends.

@@ -1,7 +1,7 @@
 //! The grey box on the run of a report: off-line, from the whole record, as a further candidate.
 //!
-//! In: a swing with its measured angles. Out: one [`Candidate`], or none where the grey box has nothing to say (a plant it does not know, a record
-//! too short): the report then goes without it.
+//! In: a swing with its measured angles. Out: one [`Candidate`], or none where the grey box has nothing to say (a plant it does not know, a
+//! record too short): the report then goes without it.
 
 use stribeck_core::JOINTS;
 use stribeck_core::model::friction::Friction;
@@ -14,6 +14,7 @@ use crate::identify::data::record::Record;
 use crate::identify::method::greybox::Greybox;
 use crate::identify::method::{Options, run};
 use crate::identify::model::parametric::{Coef, Rig};
+use crate::identify::model::plant::Label;
 use crate::identify::outcome::Outcome;
 
 /// With the Stribeck bump and its velocity: without them the law is too stiff at standstill, and that error lands in μd and μv.
@@ -22,13 +23,6 @@ pub const TERMS: [Coef; 4] = [
     Coef::Viscous,
     Coef::Stribeck,
     Coef::Transition,
-];
-/// Names of the parameters by joint, in the order of [`TERMS`], and their units.
-const NAMES: [(&str, &str); 4] = [
-    ("μd", "m"),
-    ("μv", "N·m·s"),
-    ("μs−μd ", "m"),
-    ("vt", "rad/s"),
 ];
 
 /// The grey box's parameters of this run.
@@ -61,7 +55,10 @@ fn candidate(outcome: &Outcome, vt: f64) -> Candidate {
     }; JOINTS];
     for (joint, law) in friction.iter_mut().enumerate() {
         let mut bump = 0.0;
-        for (term, (symbol, unit)) in TERMS.into_iter().zip(NAMES) {
+        for term in TERMS {
+            let Label {
+                name: symbol, unit, ..
+            } = term.label();
             let name = format!("{symbol}{joint}");
             let Some(e) = outcome.estimates.iter().find(|e| e.name == name) else {
                 continue;

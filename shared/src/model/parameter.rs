@@ -82,26 +82,30 @@ friction! {
     delta_v "delta_v" "Δv" "N·m·s" "N m s";
 }
 
-/// Places in [`FRICTION`].
-const MU_D: usize = 0;
-const MU_S: usize = 1;
-const MU_V: usize = 2;
-const VT: usize = 3;
-const FNT: usize = 4;
-const DRAG: usize = 5;
+pub const MU_D: Parameter = FRICTION[0];
+pub const MU_S: Parameter = FRICTION[1];
+pub const MU_V: Parameter = FRICTION[2];
+pub const VT: Parameter = FRICTION[3];
+pub const FNT: Parameter = FRICTION[4];
+pub const DRAG: Parameter = FRICTION[5];
+pub const DELTA_D: Parameter = FRICTION[6];
+pub const DELTA_V: Parameter = FRICTION[7];
+
+/// What the UAS knows of one joint.
+pub const UAS_OF_JOINT: [Parameter; 5] = [MU_D, MU_S, MU_V, VT, FNT];
+/// What the EKF knows of one joint.
+pub const EKF_OF_JOINT: [Parameter; 3] = [MU_D, MU_V, DRAG];
 
 /// The ten parameters of the UAS.
 pub const UAS: [Parameter; 10] = {
     let [a, b] = OF_JOINT;
-    [
-        a[MU_D], a[MU_S], a[MU_V], a[VT], a[FNT], b[MU_D], b[MU_S], b[MU_V], b[VT], b[FNT],
-    ]
+    [a[0], a[1], a[2], a[3], a[4], b[0], b[1], b[2], b[3], b[4]]
 };
 
 /// The six parameters of the EKF.
 pub const EKF: [Parameter; 6] = {
     let [a, b] = OF_JOINT;
-    [a[MU_D], a[MU_V], a[DRAG], b[MU_D], b[MU_V], b[DRAG]]
+    [a[0], a[2], a[5], b[0], b[2], b[5]]
 };
 
 #[cfg(test)]

@@ -397,3 +397,24 @@ pub(crate) const PARAM_COLUMNS: [(&str, &str); 24] = [
     ("ekf_sigma_mu_v1", "N m s"),
     ("ekf_sigma_d1", "N m s^2"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stribeck_core::model::parameter::{EKF, Parameter, UAS};
+
+    /// The columns are those of the one table of parameters, in its order.
+    #[test]
+    fn parameters_are_called_what_they_are_called() {
+        let of = |prefix: &str, table: &[Parameter]| -> Vec<(String, &str)> {
+            let name = |p: &Parameter| (format!("{prefix}{}", p.id), p.ascii_unit);
+            table.iter().map(name).collect()
+        };
+        let mut names = of("uas_", &UAS);
+        names.extend([("uas_k".to_owned(), "1"), ("uas_error".to_owned(), "rad/s")]);
+        names.extend(of("ekf_", &EKF));
+        names.extend(of("ekf_sigma_", &EKF));
+        let columns = PARAM_COLUMNS.map(|(name, unit)| (name.to_owned(), unit));
+        assert_eq!(names, columns);
+    }
+}

@@ -12,11 +12,14 @@
 //! f opposes the motion: H·q̈ + B + G = −f + u. Units: μd, μs, Δd \[m\], μv, Δv \[N·m·s\], vt \[rad/s\],
 //! Fnt and Fn \[N\], d \[N·m·s²\], f \[N·m\].
 
+use serde::{Deserialize, Serialize};
+
 use super::{Law, Step, saturating_tanh};
 use crate::number::scalar::Scalar;
 
-/// Friction of one joint.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Friction of one joint. In files the last three are 0 unless they are named.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Friction<S> {
     /// Coulomb coefficient times radius, μd \[m\].
     pub mu_d: S,
@@ -29,10 +32,13 @@ pub struct Friction<S> {
     /// Transition force Fnt \[N\] of the viscous term.
     pub fnt: S,
     /// Quadratic drag d \[N·m·s²\].
+    #[serde(default)]
     pub drag: S,
     /// Direction asymmetry of the Coulomb term, Δd \[m\]: μd ± Δd for ω ≷ 0.
+    #[serde(default)]
     pub delta_d: S,
     /// Direction asymmetry of the viscous term, Δv \[N·m·s\].
+    #[serde(default)]
     pub delta_v: S,
 }
 

@@ -122,15 +122,7 @@ impl Rig {
     }
 
     pub fn friction_label(&self, c: Coef) -> Label {
-        match c {
-            Coef::Coulomb => Label::new("μd", "mu_d", "m", 1.0),
-            Coef::Stribeck => Label::new("μs−μd ", "mu_s_d", "m", 1.0),
-            Coef::Viscous => Label::new("μv", "mu_v", "N·m·s", 1.0),
-            Coef::Transition => Label::new("vt", "vt", "rad/s", 1.0),
-            Coef::Drag => Label::new("d", "drag", "N·m·s²", 1.0),
-            Coef::DeltaCoulomb => Label::new("Δd", "delta_d", "m", 1.0),
-            Coef::DeltaViscous => Label::new("Δv", "delta_v", "N·m·s", 1.0),
-        }
+        c.label()
     }
 
     /// Normal forces scale as Fn0 ∝ w·(δm1 − δm2) − δl2 and Fn1 ∝ −δl2, torques as the unit of mass δm2 + δl2, with w the

@@ -1,13 +1,15 @@
 //! The plants that can be fitted: shared's list, each with the table of its rig parameters that may be free.
 //!
-//! A plant without a file of its own is taken as its rig file says (`stated.rs`). A plant's file says how its equations follow from the table's values in any scalar, how its estimates are called and
-//! which part of the rig is estimated by default with which prior. Adding a plant touches its own file and the list below.
+//! A plant without a file of its own is taken as its rig file says (`stated.rs`). A plant's file says how its equations follow from the
+//! table's values in any scalar, how its estimates are called and which part of the rig is estimated by default with which prior. Adding a
+//! plant touches its own file and the list below.
 
 pub(crate) mod furuta;
 pub mod pendulum;
 pub mod stated;
 
 use stribeck_core::model::friction::Friction;
+use stribeck_core::model::parameter::{self, Parameter};
 use stribeck_core::model::plant::{Plant, PlantConfig};
 use stribeck_core::number::scalar::Scalar;
 
@@ -46,6 +48,22 @@ impl Label {
             id,
             unit,
             factor,
+        }
+    }
+}
+
+impl Coef {
+    /// Of a joint that turns, in the words of the friction law.
+    pub fn label(self) -> Label {
+        let of = |p: Parameter| Label::new(p.symbol, p.id, p.unit, 1.0);
+        match self {
+            Coef::Coulomb => of(parameter::MU_D),
+            Coef::Stribeck => Label::new("μs−μd ", "mu_s_d", parameter::MU_S.unit, 1.0),
+            Coef::Viscous => of(parameter::MU_V),
+            Coef::Transition => of(parameter::VT),
+            Coef::Drag => of(parameter::DRAG),
+            Coef::DeltaCoulomb => of(parameter::DELTA_D),
+            Coef::DeltaViscous => of(parameter::DELTA_V),
         }
     }
 }

@@ -58,16 +58,13 @@ impl Rig {
 
     pub fn friction_label(&self, c: Coef, joint: usize) -> Label {
         let units = self.plant.joints()[joint].units();
-        let (name, id, unit) = match c {
-            Coef::Coulomb => ("μd", "mu_d", units.coulomb),
-            Coef::Stribeck => ("μs−μd ", "mu_s_d", units.coulomb),
-            Coef::Viscous => ("μv", "mu_v", units.viscous),
-            Coef::Transition => ("vt", "vt", units.velocity),
-            Coef::Drag => ("d", "drag", units.drag),
-            Coef::DeltaCoulomb => ("Δd", "delta_d", units.coulomb),
-            Coef::DeltaViscous => ("Δv", "delta_v", units.viscous),
+        let unit = match c {
+            Coef::Coulomb | Coef::Stribeck | Coef::DeltaCoulomb => units.coulomb,
+            Coef::Viscous | Coef::DeltaViscous => units.viscous,
+            Coef::Transition => units.velocity,
+            Coef::Drag => units.drag,
         };
-        Label::new(name, id, unit, 1.0)
+        Label { unit, ..c.label() }
     }
 
     /// Typical size: levers of millimetres where the joint turns, coefficients of per cents where it slides.
