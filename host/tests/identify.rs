@@ -6,7 +6,7 @@ mod records;
 
 use std::path::PathBuf;
 
-use records::find as data;
+use records::{find as data, find_all};
 use stribeck::identify::data::dataset::Dataset;
 use stribeck::identify::data::import::{self, Options, Table, Unit};
 use stribeck::identify::data::record::Record;
@@ -33,7 +33,7 @@ fn decays() -> Vec<(PathBuf, Options)> {
         header: Some(2),
         ..Options::default()
     };
-    [
+    find_all([
         (
             "furuta_macstepien/hardware_pure_joint1_oscillations.csv",
             column("__time", "/joint_states/joint1/position"),
@@ -48,10 +48,7 @@ fn decays() -> Vec<(PathBuf, Options)> {
             degrees.clone(),
         ),
         ("rip_jensen/pendulum_free_swing_data_03.txt", degrees),
-    ]
-    .into_iter()
-    .filter_map(|(file, options)| data(file).map(|p| (p, options)))
-    .collect()
+    ])
 }
 
 fn pendulum(record: &Record) -> Dataset {
