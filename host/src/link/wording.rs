@@ -2,7 +2,7 @@
 
 use stribeck_core::device::run::{Cause, Phase};
 use stribeck_core::observer::encoder::flag;
-use stribeck_core::wire::{Event, Hello, Mode, ResetCause, Trip, What};
+use stribeck_core::wire::{ConfigOrigin, Event, Hello, Mode, ResetCause, Trip, What};
 
 pub fn phase(phase: Phase) -> &'static str {
     match phase {
@@ -33,6 +33,15 @@ pub fn reset_cause(cause: ResetCause) -> &'static str {
         ResetCause::Software => "reset command",
         ResetCause::Watchdog => "watchdog",
         ResetCause::Fault => "panic or hard fault",
+    }
+}
+
+pub fn config_origin(origin: ConfigOrigin) -> &'static str {
+    match origin {
+        ConfigOrigin::Default => "defaults of the firmware",
+        ConfigOrigin::Stored => "stored on the device",
+        ConfigOrigin::Host => "sent by the host",
+        ConfigOrigin::StoredWasBad => "defaults: the stored one was damaged",
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the log says about device and link: who, how long, what was lost, how hard the processor worked.
 
 use serde::Serialize;
-use stribeck_core::wire::{ConfigOrigin, Event, Hello, Status, What};
+use stribeck_core::wire::{Event, Hello, Status, What};
 
 use super::decimate::Decimated;
 use crate::link::compare::Verdict;
@@ -38,12 +38,7 @@ impl Device {
             numerics: hello.numerics,
             reset_cause: wording::reset_cause(hello.reset_cause),
             last_fault: hello.last_fault.to_string(),
-            config_origin: match hello.config_origin {
-                ConfigOrigin::Default => "defaults of the firmware",
-                ConfigOrigin::Stored => "stored on the device",
-                ConfigOrigin::Host => "sent by the host",
-                ConfigOrigin::StoredWasBad => "defaults: the stored one was damaged",
-            },
+            config_origin: wording::config_origin(hello.config_origin),
             tick_hz: hello.tick_hz,
         }
     }

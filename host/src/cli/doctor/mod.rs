@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use serde_json::{Value, json};
-use stribeck_core::wire::{self, Ask, ClockSource, Frame, Hello};
+use stribeck_core::wire::{self, Ask, ClockSource, ConfigOrigin, Frame, Hello};
 
 use crate::cli::exit::Exit;
 use crate::link::command;
@@ -25,16 +25,16 @@ use crate::link::wording;
 #[command(after_help = "\
 Example:
   $ stribeck doctor
-  ok    this build: stribeck 0.1.0, protocol 1, numerics 1
+  ok    this build: stribeck 0.1.0, protocol 1, numerics 2
   ok    serial ports: 1 /dev/ttyS0
   FAIL  board: no port is a \"stribeck pendulum observer\" (c0de:cafe)
         do: connect the board's user USB connector (not the ST-LINK's) with a data cable; …
   $ stribeck doctor --port /dev/ttyACM0
-  ok    this build: stribeck 0.1.0, protocol 1, numerics 1
+  ok    this build: stribeck 0.1.0, protocol 1, numerics 2
   ok    port opens: /dev/ttyACM0
   ok    firmware answers: 0.1.0 d55bc0f on NUCLEO-H743ZI2, up 3.0 s, idle
-  ok    versions: protocol 1, numerics 1
-  ok    configuration: valid, Default
+  ok    versions: protocol 1, numerics 2
+  ok    configuration: valid, defaults of the firmware
   ok    last reset: power on
   ok    stream: 199 blocks in 2 s, 0 missing, 0 damaged frames
   ok    tick rate: 10000 Hz +0.0 % by this computer's clock
@@ -372,7 +372,15 @@ fn judge(hello: &Hello, findings: &mut Findings) {
     }
     match hello.config() {
         Ok(config) => match config.validate() {
-            Ok(()) => findings.ok("configuration", format!("valid, {:?}", hello.config_origin)),
+            Ok(()) if hello.config_origin == ConfigOrigin::StoredWasBad => findings.fail(
+                "configuration",
+                wording::config_origin(hello.config_origin),
+                "push yours again: stribeck config push rig.toml --store",
+            ),
+            Ok(()) => findings.ok(
+                "configuration",
+                format!("valid, {}", wording::config_origin(hello.config_origin)),
+            ),
             Err(e) => findings.fail(
                 "configuration",
                 e.to_string(),
