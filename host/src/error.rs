@@ -8,6 +8,13 @@ use std::path::{Path, PathBuf};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// What went wrong, and what to do about it.
+///
+/// ```
+/// let error = stribeck::read_log("nowhere.mcap".as_ref()).unwrap_err();
+/// assert!(error.to_string().contains("nowhere.mcap"));
+/// assert!(error.help().is_some_and(|way_out| way_out.contains("check the path")));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("cannot read {}", path.display())]

@@ -101,3 +101,60 @@ fn modules_use_only_what_lies_below_them() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Which of our packages each may depend on; one that is not listed is a new end of the tree and may use all but the emulator.
+const PACKAGES: [(&str, &[&str]); 7] = [
+    ("stribeck-sqrt", &[]),
+    ("stribeck-core", &["stribeck-sqrt"]),
+    ("stribeck-derive", &[]),
+    ("stribeck-firmware", &["stribeck-core"]),
+    ("stribeck-elfcheck", &[]),
+    ("stribeck", &["stribeck-core", "stribeck-derive"]),
+    ("stribeck-bench", &["stribeck-core"]),
+];
+
+/// Links the GPL emulator.
+const EMULATOR: &str = "stribeck-bench";
+
+#[test]
+fn packages_depend_one_way_and_none_on_the_emulator() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let read = |folder: &Path| -> toml::Table {
+        let path = folder.join("Cargo.toml");
+        toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let members = read(&root)["workspace"]["members"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let mut seen = 0;
+    for member in &members {
+        let manifest = read(&root.join(member.as_str().unwrap()));
+        let name = manifest["package"]["name"].as_str().unwrap();
+        let allowed = PACKAGES.iter().find(|(n, _)| *n == name).map(|(_, a)| *a);
+        // What only tests use is not part of the program.
+        let mut used: Vec<String> = Vec::new();
+        let mut add = |table: Option<&toml::Value>| {
+            let table = table.and_then(toml::Value::as_table);
+            used.extend(table.into_iter().flat_map(toml::Table::keys).cloned());
+        };
+        add(manifest.get("dependencies"));
+        add(manifest.get("build-dependencies"));
+        for target in manifest
+            .get("target")
+            .and_then(toml::Value::as_table)
+            .into_iter()
+        {
+            for special in target.values() {
+                add(special.get("dependencies"));
+            }
+        }
+        for package in used.into_iter().filter(|p| p.starts_with("stribeck")) {
+            seen += 1;
+            assert_ne!(package, EMULATOR, "{name} would be under the GPL");
+            let fits = allowed.is_none_or(|a| a.contains(&package.as_str()));
+            assert!(fits, "{name} depends on {package}");
+        }
+    }
+    assert!(seen >= 7, "only {seen} arrows between packages seen");
+}

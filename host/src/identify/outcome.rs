@@ -136,7 +136,22 @@ pub struct Residuals {
     pub inflation: f64,
 }
 
-/// Result of one method on one dataset.
+/// Result of one method on one dataset: look at the verdict before any number.
+///
+/// ```
+/// use stribeck::{Config, IdentifyOptions, Scenario, identify, read_log, simulate};
+///
+/// let folder = tempfile::tempdir()?;
+/// let log = folder.path().join("run.mcap");
+/// simulate(&log, &Config::default(), &Scenario::default(), 6.0)?;
+/// let found = identify("ekf", &read_log(&log)?.dataset(), &IdentifyOptions::default())?;
+/// println!("{:?}", found.verdict);
+/// for e in &found.estimates {
+///     println!("{} = {:.3e} {} {}", e.name, e.value, e.unit, if e.identifiable { "" } else { "(not identifiable)" });
+/// }
+/// assert!(found.estimate("μd1").is_some_and(|e| (e.value - 6e-4).abs() < 1e-4));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Outcome {
     pub method: &'static str,

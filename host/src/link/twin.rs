@@ -22,6 +22,17 @@ const SLICE: u64 = 100;
 /// How far a paced twin may run ahead of the clock.
 const NAP: Duration = Duration::from_millis(5);
 
+/// The device without hardware: a [`Source`] that speaks the same bytes.
+///
+/// ```
+/// use stribeck::{Arrival, Config, Scenario, Source, Twin};
+///
+/// let mut twin = Twin::new(&Config::default(), &Scenario::default(), Some(0.5), false);
+/// let mut bytes = Vec::new();
+/// while twin.read(&mut bytes)? != Arrival::End {}
+/// assert!(bytes.len() > 10_000, "{}", bytes.len());
+/// # Ok::<(), stribeck::Error>(())
+/// ```
 pub struct Twin {
     device: Box<Device>,
     bench: Simulation,

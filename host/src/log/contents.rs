@@ -22,6 +22,18 @@ pub struct Contents {
 }
 
 /// Look at a log. `scan`: read all of it even if it was closed.
+///
+/// ```
+/// use stribeck::{Config, Scenario, contents, simulate};
+///
+/// let folder = tempfile::tempdir()?;
+/// let log = folder.path().join("run.mcap");
+/// simulate(&log, &Config::default(), &Scenario::default(), 1.0)?;
+/// let found = contents(&log, true)?;
+/// assert!(found.closed && found.damage.is_empty());
+/// assert_eq!((found.summary.ticks, found.summary.losses.lost_ticks), (10_000, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read(path: &Path, scan: bool) -> Result<Contents> {
     let log = Log::open(path)?;
     let file_bytes = std::fs::metadata(path)

@@ -46,6 +46,21 @@ pub struct Replayed {
 }
 
 /// Replay the log at `path`; `progress` is told the part of it that was read [0..1].
+///
+/// ```
+/// use stribeck::{Config, ReplayOptions, Scenario, replay, simulate};
+///
+/// let folder = tempfile::tempdir()?;
+/// let log = folder.path().join("run.mcap");
+/// simulate(&log, &Config::default(), &Scenario::default(), 2.0)?;
+/// // The same counts, and what a filter that estimates drag would have made of them.
+/// let overrides = ["ekf.drag=true".to_string()];
+/// let options = ReplayOptions { overrides: &overrides, ..ReplayOptions::default() };
+/// let found = replay(&log, &options, |_| {})?;
+/// assert_eq!((found.verdict.compared_ticks, found.verdict.differing_bits), (20_000, 0));
+/// assert!(found.overridden.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn replay(path: &Path, options: &Options<'_>, progress: impl FnMut(f64)) -> Result<Replayed> {
     let mut other: Option<Overridden> = None;
     let log = Log::open(path)?.verify(true).from_tick(options.from_tick);

@@ -70,7 +70,17 @@ pub struct Setup {
     pub freedom: Freedom,
 }
 
-/// Channels measured together, and what moved. [`crate::identify::identify`] has an example.
+/// Channels measured together, and what moved. Methods say themselves whether they suit:
+///
+/// ```
+/// use stribeck::{Channel, Dataset, METHODS, Quantity};
+///
+/// let t: Vec<f64> = (0..100).map(|i| 0.01 * f64::from(i)).collect();
+/// let x = t.iter().map(|t| (5.0 * t).sin()).collect();
+/// let channel = Channel { quantity: Quantity::Voltage, joint: 0, t: t.into(), x, quantum: 0.0 };
+/// let data = Dataset::driven("a voltage alone", vec![channel]);
+/// assert!(METHODS.iter().all(|m| m.suits(&data).is_err()));
+/// ```
 #[derive(Debug)]
 pub struct Dataset {
     pub name: String,
