@@ -24,6 +24,7 @@ pub mod balance;
 pub mod limits;
 pub mod plan;
 pub mod predict;
+pub mod sight;
 pub mod signal;
 pub mod track;
 
@@ -36,6 +37,7 @@ use crate::number::range::{OutOfRange, check};
 use crate::number::words::Intermediate;
 pub use crate::wire::{Drive, Driven, Mode, Plan, Shape, Signal, Trip};
 use balance::Regulator;
+use sight::Sight;
 use track::Known;
 
 /// Time constant of the blend between two modes \[s\].
@@ -93,6 +95,7 @@ pub struct Control {
     track: track::Config,
     regulator: Regulator,
     plan: plan::Config,
+    sight: Sight,
     joint: usize,
     dt: f32,
     blend: f32,
@@ -127,6 +130,9 @@ pub struct State {
     stall: u32,
     /// Restarts and resumes of the observers when driving began.
     losses: u32,
+    /// Upper end of the identified Coulomb friction \[m\]; 0: not identified.
+    coulomb: sight::Coulomb,
+    seen: [sight::Joint; JOINTS],
     pub trips: u32,
     pub last: Trip,
     pub saturated_ticks: u32,
@@ -148,6 +154,8 @@ crate::impl_words!(State {
     stall_from,
     stall,
     losses,
+    coulomb,
+    seen,
     trips,
     last,
     saturated_ticks,
@@ -197,6 +205,8 @@ impl State {
         stall_from: 0.0,
         stall: 0,
         losses: 0,
+        coulomb: [0.0; JOINTS],
+        seen: [sight::Joint::NEW; JOINTS],
         trips: 0,
         last: Trip::None,
         saturated_ticks: 0,
@@ -236,6 +246,8 @@ impl State {
         self.fresh = false;
         self.saturated = false;
         self.stall = 0;
+        self.coulomb = [0.0; JOINTS];
+        self.seen = [sight::Joint::NEW; JOINTS];
         self.plan.forget();
     }
 }
@@ -253,12 +265,14 @@ fn within(x: f32, most: f32) -> f32 {
 }
 
 impl Control {
-    /// Of a validated configuration at ticks of `tick_hz`. The plant is that of the file, without rotor.
-    pub fn new(config: &Config, plant: &PlantConfig, tick_hz: u32) -> Self {
+    /// Of a validated configuration at ticks of `tick_hz`, with encoder counts of `count` \[rad\]. The plant is that of the file,
+    /// without rotor.
+    pub fn new(config: &Config, plant: &PlantConfig, tick_hz: u32, count: [f32; JOINTS]) -> Self {
         let dt = 1.0 / tick_hz as f32;
         let ticks = |ms: u16| (u32::from(ms) * tick_hz / 1000).max(1);
         let never = |ms: u16| if ms == 0 { u32::MAX } else { ticks(ms) };
         let whole = plant.with_rotor(config.motor.reflected());
+        let joint = track::driven_joint(plant.actuator());
         Control {
             plant: whole.build(),
             bridge: Bridge::new(&config.motor, plant),
@@ -266,7 +280,8 @@ impl Control {
             track: config.track,
             regulator: Regulator::new(&whole, &config.balance),
             plan: config.plan,
-            joint: track::driven_joint(plant.actuator()),
+            sight: Sight::new(config.motor.torque_limit, joint, count, dt),
+            joint,
             dt,
             blend: 1.0 - dt / BLEND_S,
             approach: 1.0 - dt / APPROACH_S,
@@ -322,7 +337,7 @@ impl Control {
     /// The identified friction is due.
     #[inline(always)]
     pub fn wants_friction(&self, s: &State) -> bool {
-        s.mode == Mode::Track && s.known_age >= FRICTION_TICKS
+        s.known_age >= FRICTION_TICKS
     }
 
     /// The friction of both joints with its σ, in the order of the EKF's estimate.
@@ -331,6 +346,15 @@ impl Control {
         let i = 3 * self.joint.min(1);
         s.known = Known::new([p[i], p[i + 1]], [sigma[i], sigma[i + 1]]);
         s.known_age = 0;
+        for j in 0..JOINTS {
+            let (value, sigma) = (p[3 * j], sigma[3 * j]);
+            // Known to within its own size; a joint that has not moved yet has none.
+            s.coulomb[j] = if sigma > 0.0 && sigma < value {
+                value + 2.0 * sigma
+            } else {
+                0.0
+            };
+        }
     }
 
     /// One tick; the cause if control turned the motor off.
@@ -372,6 +396,16 @@ impl Control {
         }
         if input.losses != s.losses {
             return Some(Trip::Lost);
+        }
+        if self.sight.see(&mut s.seen, input.measured, input.w) {
+            let tau = self.applied(s).at(input.w);
+            let (q, w) = (input.q, input.w);
+            if self
+                .sight
+                .blind(&mut s.seen, &self.plant, q, w, tau, &s.coulomb)
+            {
+                return Some(Trip::Encoder);
+            }
         }
         let at = input.measured[self.joint.min(1)];
         let still = (at - s.stall_from).abs() < STALL_TRAVEL;

@@ -81,7 +81,7 @@ impl Setup {
             drive: config
                 .drive
                 .as_ref()
-                .map(|d| Control::new(d, &config.plant, config.tick_hz)),
+                .map(|d| Control::new(d, &config.plant, config.tick_hz, quantum)),
         }
     }
 

@@ -55,7 +55,7 @@ numbered! {
         Angle,
         /// A joint was too fast.
         Speed,
-        /// An encoder showed what no joint can do.
+        /// An encoder showed what no joint can do, or stood still while its joint must have moved.
         Encoder,
         /// A number was not finite.
         NotFinite,
@@ -83,7 +83,9 @@ impl Trip {
             Trip::None => "none",
             Trip::Angle => "a joint left its range",
             Trip::Speed => "a joint was too fast",
-            Trip::Encoder => "an encoder fault",
+            Trip::Encoder => {
+                "an encoder fault: no joint can do what it shows, or stand where it stands"
+            }
             Trip::NotFinite => "a number was not finite",
             Trip::Lost => {
                 "the estimate was lost (encoder, rig file or motor are not as configured)"

@@ -2,4 +2,5 @@
 
 mod modes;
 mod rig;
+mod sight;
 mod stops;

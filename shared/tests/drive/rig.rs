@@ -48,6 +48,9 @@ pub struct Rig {
     pub replayed: u64,
     /// Largest |duty| seen at the bridge.
     pub most: i16,
+    /// What the counter of a cut encoder shows, and whether one wire still dithers.
+    pub cut: [Option<(u32, bool)>; 2],
+    last_counts: [u32; 2],
 }
 
 impl Rig {
@@ -80,6 +83,8 @@ impl Rig {
             params: Vec::new(),
             replayed: 0,
             most: 0,
+            cut: [None; 2],
+            last_counts: [0; 2],
         }
     }
 
@@ -111,12 +116,21 @@ impl Rig {
         self.most = self.most.max(duty.map_or(0, |Duty(d)| d.abs()));
         let applied = duty.map_or(Applied::NONE, |duty| self.bridge.apply(duty));
         let sample = self.sim.tick_driven(&applied);
-        self.device.tick_with(Input {
-            counts: sample.counts,
-            ..input
-        });
+        let mut counts = sample.counts;
+        for (count, cut) in counts.iter_mut().zip(self.cut) {
+            if let Some((stands, dithers)) = cut {
+                *count = stands + (*count & u32::from(dithers));
+            }
+        }
+        self.last_counts = counts;
+        self.device.tick_with(Input { counts, ..input });
         self.read();
         sample
+    }
+
+    /// The encoder of a joint is cut: one wire, or both.
+    pub fn cut(&mut self, joint: usize, one_wire: bool) {
+        self.cut[joint] = Some((self.last_counts[joint], one_wire));
     }
 
     pub fn run(&mut self, seconds: f64) -> Vec<Sample> {

@@ -175,7 +175,10 @@ fn a_cut_encoder_a_stall_and_a_stale_plan_end_it() {
     );
     rig.run(1.3);
     assert!(
-        matches!(rig.trips()[..], [Trip::Stalled | Trip::Lost]),
+        matches!(
+            rig.trips()[..],
+            [Trip::Stalled | Trip::Lost | Trip::Encoder]
+        ),
         "{:?}",
         rig.trips()
     );
