@@ -135,6 +135,8 @@ fn every_output_is_as_its_schema_says() {
     check(&all, "report", &["report", &log, "-o", &file("run.html")]);
     check(&all, "export", &["export", &log, "-o", &file("run.csv")]);
     check(&all, "identify", &["identify", &log, "--method", "all"]);
+    let two = ["identify", &log, &log, "--method", "energy"];
+    check(&all, "identify", &two);
     let bytes = std::fs::read(&log).unwrap();
     let cut = file("cut.mcap");
     std::fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
