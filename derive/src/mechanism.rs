@@ -93,6 +93,8 @@ pub struct Equilibrium {
 pub struct Plant {
     pub type_name: String,
     pub header: String,
+    /// What each joint is called.
+    pub joints: Vec<String>,
     /// Per joint, the smallest of the alternatives.
     pub inertia: Vec<Vec<Ex>>,
     pub weight: Vec<Ex>,

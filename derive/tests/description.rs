@@ -153,6 +153,28 @@ fn every_error_names_its_line() {
 }
 
 #[test]
+fn the_names_of_a_plants_joints_are_checked() {
+    let text = find("cartpole").unwrap().toml;
+    let joints = "joints = [\"cart\", \"pole\"]";
+    let line = 1 + text.lines().position(|l| l == joints).unwrap();
+    for (wrong, why) in [
+        (
+            "joints = [\"cart\"]",
+            "plant.joints: one entry per joint is expected, found 1",
+        ),
+        (
+            "joints = [\"cart\", \"po\\\"le\"]",
+            "plant.joints: \"po\"le\" is not a word of letters",
+        ),
+    ] {
+        let e = refused(&text.replace(joints, wrong));
+        assert_eq!(e, format!("line {line}: {why}"));
+    }
+    let none = refused(&text.replace(joints, ""));
+    assert!(none.contains("joints"), "{none}");
+}
+
+#[test]
 fn a_body_may_stand_before_its_parent() {
     let text = find("acrobot").unwrap().toml;
     let (head, bodies) = text.split_at(text.find("[[body]]").unwrap());

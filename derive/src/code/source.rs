@@ -8,7 +8,7 @@ use super::program::{Op, Program};
 use crate::canonical::Wave;
 use crate::expr::{Ex, Unit};
 use crate::lagrange::Lagrange;
-use crate::mechanism::{JointKind, Mechanism, Plant};
+use crate::mechanism::{JointKind, Mechanism, Parameter, Plant};
 use crate::print::{Format, formula};
 
 pub(super) struct Writer<'a> {
@@ -33,6 +33,20 @@ fn number(x: f64) -> String {
         Some((_, name)) => format!("core::f32::consts::{name}"),
         None => format!("{value:?}"),
     }
+}
+
+/// Unit of a parameter as printed: what has none is an angle.
+fn unit(p: &Parameter) -> String {
+    match p.unit {
+        Unit::NONE => "rad".into(),
+        u => u.to_string(),
+    }
+}
+
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|c| c.to_lowercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// Breaks a formula before + and − so that the line fits.
@@ -69,6 +83,10 @@ impl Writer<'_> {
         self.pair("Joint::Revolute", |i| {
             format!("Joint::{:?}", self.m.bodies[i].joint)
         })
+    }
+
+    fn joint_names(&self) -> Vec<String> {
+        self.pair("\"inert\"", |i| format!("{:?}", self.stated.joints[i]))
     }
 
     /// The equilibrium called hanging, or all zero.
@@ -131,10 +149,7 @@ impl Writer<'_> {
             "/// Geometry and masses.\n#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]\npub struct Config {{"
         );
         for (p, symbol) in m.parameters.iter().zip(&symbols) {
-            let unit = match p.unit {
-                Unit::NONE => "rad".to_string(),
-                u => u.to_string(),
-            };
+            let unit = unit(p);
             // rustdoc takes a single word in brackets for a link.
             let unit = match unit.chars().all(char::is_alphanumeric) {
                 true => format!("\\[{unit}\\]"),
@@ -166,7 +181,8 @@ impl Writer<'_> {
         );
         let _ = writeln!(
             s,
-            "/// Coordinates at which it hangs at rest \\[{}\\].\npub const REST: [f32; JOINTS] = [{}];\n",
+            "/// What each joint is called.\npub const NAMES: [&'static str; JOINTS] = [{}];\n/// Coordinates at which it hangs at rest \\[{}\\].\npub const REST: [f32; JOINTS] = [{}];",
+            self.joint_names().join(", "),
             if self
                 .m
                 .bodies
@@ -179,6 +195,15 @@ impl Writer<'_> {
             },
             self.rest().join(", ")
         );
+        let _ = writeln!(
+            s,
+            "/// Unit and meaning of each field, as a configuration file states them.\npub const MEANINGS: [(&'static str, &'static str); {n}] = ["
+        );
+        for p in &m.parameters {
+            let doc = lower_first(&p.doc);
+            let _ = writeln!(s, "({:?}, {:?}),", p.field, format!("{}, {doc}", unit(p)));
+        }
+        let _ = writeln!(s, "];\n");
         let _ = writeln!(
             s,
             "/// The fields in their order.\npub fn values(&self) -> [f32; {n}] {{\nlet c = self;\n["

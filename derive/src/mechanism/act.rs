@@ -206,6 +206,12 @@ impl Build<'_> {
                         ))
                     }
                 };
+                let line = each(&p.joints, "plant.joints")?;
+                let joints = p.joints.get_ref().clone();
+                if let Some(bad) = joints.iter().find(|j| !is_name(j)) {
+                    let what = format!("plant.joints: \"{bad}\" is not a word of letters");
+                    return Err(Error::at(line, what));
+                }
                 let line = each(&p.inertia, "plant.inertia")?;
                 let inertia = p.inertia.get_ref().iter().enumerate().map(|(q, text)| {
                     let read = |s: &str| {
@@ -230,6 +236,7 @@ impl Build<'_> {
                 Some(Plant {
                     type_name: p.type_name.clone(),
                     header: p.header.clone(),
+                    joints,
                     inertia,
                     weight,
                 })
@@ -255,4 +262,13 @@ impl Build<'_> {
             plant,
         })
     }
+}
+
+/// Letters, with spaces between words.
+fn is_name(text: &str) -> bool {
+    let words = text.split(' ');
+    !text.is_empty()
+        && words
+            .into_iter()
+            .all(|w| !w.is_empty() && w.chars().all(char::is_alphabetic))
 }

@@ -166,6 +166,8 @@ pub struct PlantText {
     pub type_name: String,
     /// The first lines of the file's header.
     pub header: String,
+    /// What each joint is called in reports, one word or two.
+    pub joints: List,
     /// Smallest inertia each joint can present, 1/(H⁻¹)jj over all poses: formulas in the parameters, alternatives
     /// separated by `;`.
     pub inertia: List,

@@ -67,8 +67,36 @@ impl Default for Config {
 impl Config {
     /// Kind of each joint.
     pub const KINDS: [Joint; JOINTS] = [Joint::Revolute, Joint::Revolute];
+    /// What each joint is called.
+    pub const NAMES: [&'static str; JOINTS] = ["arm", "pendulum"];
     /// Coordinates at which it hangs at rest \[rad\].
     pub const REST: [f32; JOINTS] = [0.0, 0.0];
+    /// Unit and meaning of each field, as a configuration file states them.
+    pub const MEANINGS: [(&'static str, &'static str); 11] = [
+        ("m1", "kg, arm mass m1"),
+        ("m2", "kg, pendulum mass m2"),
+        (
+            "j1z",
+            "kg·m², arm inertia about its axis through its centre of gravity",
+        ),
+        (
+            "j2x",
+            "kg·m², pendulum inertia about its centre of gravity, along the joint's axis",
+        ),
+        (
+            "j2y",
+            "kg·m², pendulum inertia about its centre of gravity, across rod and axis",
+        ),
+        (
+            "j2z",
+            "kg·m², pendulum inertia about its centre of gravity, along the rod",
+        ),
+        ("l1", "m, pivot to centre of gravity of the arm"),
+        ("l2", "m, pivot to centre of gravity of the pendulum"),
+        ("arm_length", "m, arm length L1"),
+        ("tilt", "rad, tilt of the arm's axis from the vertical"),
+        ("gravity", "m/s², gravity"),
+    ];
 
     /// The fields in their order.
     pub fn values(&self) -> [f32; 11] {

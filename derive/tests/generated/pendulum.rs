@@ -46,8 +46,18 @@ impl Default for Config {
 impl Config {
     /// Kind of each joint; the inert one is taken to turn.
     pub const KINDS: [Joint; JOINTS] = [Joint::Revolute, Joint::Revolute];
+    /// What each joint is called.
+    pub const NAMES: [&'static str; JOINTS] = ["pendulum", "inert"];
     /// Coordinates at which it hangs at rest \[rad\].
     pub const REST: [f32; JOINTS] = [0.0, 0.0];
+    /// Unit and meaning of each field, as a configuration file states them.
+    pub const MEANINGS: [(&'static str, &'static str); 5] = [
+        ("mass", "kg, mass"),
+        ("length", "m, pivot to centre of gravity"),
+        ("inertia", "kg·m², inertia about the pivot"),
+        ("tilt", "rad, tilt of the plane of motion from the vertical"),
+        ("gravity", "m/s², gravity"),
+    ];
 
     /// The fields in their order.
     pub fn values(&self) -> [f32; 5] {

@@ -12,6 +12,7 @@
 //! | drag d | N·m·s² | N·s²/m² |
 //! | normal force Fn, Fnt | N | N |
 //! | encoder scale | counts per revolution | counts per metre |
+//! | name in columns | `theta0`, `omega0` | `x0`, `v0` |
 //!
 //! Everywhere else "angle" and "rad" are said of the usual, revolute joint; the numbers of a prismatic joint are those of this table. H01
 //! between a prismatic and a revolute joint is in kg·m.
@@ -40,6 +41,8 @@ pub struct Units {
     /// μv, Δv.
     pub viscous: &'static str,
     pub drag: &'static str,
+    /// Fn, Fnt.
+    pub normal: &'static str,
     /// Name of the encoder's scale in a configuration file.
     pub encoder_scale: &'static str,
 }
@@ -53,6 +56,7 @@ const REVOLUTE: Units = Units {
     coulomb: "m",
     viscous: "N·m·s",
     drag: "N·m·s²",
+    normal: "N",
     encoder_scale: "counts_per_rev",
 };
 
@@ -65,6 +69,7 @@ const PRISMATIC: Units = Units {
     coulomb: "1",
     viscous: "N·s/m",
     drag: "N·s²/m²",
+    normal: "N",
     encoder_scale: "counts_per_metre",
 };
 
@@ -90,6 +95,46 @@ impl Joint {
         match self {
             Joint::Revolute => "θ",
             Joint::Prismatic => "x",
+        }
+    }
+
+    /// Symbol of the velocity: ω or v.
+    pub const fn speed_symbol(self) -> &'static str {
+        match self {
+            Joint::Revolute => "ω",
+            Joint::Prismatic => "v",
+        }
+    }
+
+    /// The coordinate's name in columns and options: `theta` or `x`.
+    pub const fn column(self) -> &'static str {
+        match self {
+            Joint::Revolute => "theta",
+            Joint::Prismatic => "x",
+        }
+    }
+
+    /// The velocity's name in columns: `omega` or `v`.
+    pub const fn speed_column(self) -> &'static str {
+        match self {
+            Joint::Revolute => "omega",
+            Joint::Prismatic => "v",
+        }
+    }
+
+    /// What the coordinate is called: angle or position.
+    pub const fn coordinate(self) -> &'static str {
+        match self {
+            Joint::Revolute => "angle",
+            Joint::Prismatic => "position",
+        }
+    }
+
+    /// What the effort is called: torque or force.
+    pub const fn effort(self) -> &'static str {
+        match self {
+            Joint::Revolute => "torque",
+            Joint::Prismatic => "force",
         }
     }
 }

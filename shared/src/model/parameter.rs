@@ -1,10 +1,13 @@
 //! What the friction parameters are called: identifier, symbol and unit, once for wire, command line, JSON, CSV, Parquet
 //! and report.
 //!
+//! Units are those of a joint that turns; [`Parameter::unit_at`] gives them for either kind, as the table of [`Units`] has them.
+//!
 //! Order: [`FRICTION`] as the fields of [`Friction`], [`UAS`] and [`EKF`] as in `wire::block::Params`. The list below must name
 //! every field of [`Friction`], or it does not compile.
 
 use super::friction::Friction;
+use super::joint::{Joint, Units};
 
 /// How one parameter is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,19 +20,42 @@ pub struct Parameter {
     pub unit: &'static str,
     /// The same in ASCII: `N m s`.
     pub ascii_unit: &'static str,
+    /// Both of a joint that slides: `N·s/m`, `N s/m`.
+    slide_unit: &'static str,
+    slide_ascii: &'static str,
+}
+
+impl Parameter {
+    /// Unit at a joint of this kind: `N·m·s` or `N·s/m`.
+    pub const fn unit_at(&self, joint: Joint) -> &'static str {
+        match joint {
+            Joint::Revolute => self.unit,
+            Joint::Prismatic => self.slide_unit,
+        }
+    }
+
+    /// The same in ASCII: `N m s` or `N s/m`.
+    pub const fn ascii_unit_at(&self, joint: Joint) -> &'static str {
+        match joint {
+            Joint::Revolute => self.ascii_unit,
+            Joint::Prismatic => self.slide_ascii,
+        }
+    }
 }
 
 /// Fields of [`Friction`].
 pub const FIELDS: usize = 8;
 
 macro_rules! friction {
-    ($($field:ident $id:literal $symbol:literal $unit:literal $ascii:literal;)+) => {
+    ($($field:ident $id:literal $symbol:literal $unit:ident $ascii:literal $slide:literal;)+) => {
         /// The parameters of one joint, in the order of [`Friction`]'s fields.
         pub const FRICTION: [Parameter; FIELDS] = [$(Parameter {
             id: $id,
             symbol: $symbol,
-            unit: $unit,
+            unit: TURNS.$unit,
             ascii_unit: $ascii,
+            slide_unit: SLIDES.$unit,
+            slide_ascii: $slide,
         }),+];
 
         /// The same with the joint's number behind identifier and symbol.
@@ -37,14 +63,18 @@ macro_rules! friction {
             [$(Parameter {
                 id: concat!($id, "0"),
                 symbol: concat!($symbol, "0"),
-                unit: $unit,
+                unit: TURNS.$unit,
                 ascii_unit: $ascii,
+                slide_unit: SLIDES.$unit,
+                slide_ascii: $slide,
             }),+],
             [$(Parameter {
                 id: concat!($id, "1"),
                 symbol: concat!($symbol, "1"),
-                unit: $unit,
+                unit: TURNS.$unit,
                 ascii_unit: $ascii,
+                slide_unit: SLIDES.$unit,
+                slide_ascii: $slide,
             }),+],
         ];
 
@@ -71,15 +101,18 @@ macro_rules! friction {
     };
 }
 
+const TURNS: &Units = Joint::Revolute.units();
+const SLIDES: &Units = Joint::Prismatic.units();
+
 friction! {
-    mu_d "mu_d" "μd" "m" "m";
-    mu_s "mu_s" "μs" "m" "m";
-    mu_v "mu_v" "μv" "N·m·s" "N m s";
-    vt "vt" "vt" "rad/s" "rad/s";
-    fnt "fnt" "Fnt" "N" "N";
-    drag "d" "d" "N·m·s²" "N m s^2";
-    delta_d "delta_d" "Δd" "m" "m";
-    delta_v "delta_v" "Δv" "N·m·s" "N m s";
+    mu_d "mu_d" "μd" coulomb "m" "1";
+    mu_s "mu_s" "μs" coulomb "m" "1";
+    mu_v "mu_v" "μv" viscous "N m s" "N s/m";
+    vt "vt" "vt" velocity "rad/s" "m/s";
+    fnt "fnt" "Fnt" normal "N" "N";
+    drag "d" "d" drag "N m s^2" "N s^2/m^2";
+    delta_d "delta_d" "Δd" coulomb "m" "1";
+    delta_v "delta_v" "Δv" viscous "N m s" "N s/m";
 }
 
 pub const MU_D: Parameter = FRICTION[0];
@@ -124,6 +157,21 @@ mod tests {
         assert_eq!(friction.named("mu_x"), None);
         *friction.named("vt").unwrap() = 9.0;
         assert_eq!((friction.vt, friction.values()[3]), (9.0, 9.0));
+    }
+
+    #[test]
+    fn ascii_units_are_the_table_s_in_ascii() {
+        let plain = |u: &str| u.replace('·', " ").replace('²', "^2");
+        for p in FRICTION {
+            assert_eq!(p.ascii_unit, plain(p.unit), "{}", p.id);
+            assert_eq!(
+                p.ascii_unit_at(Joint::Prismatic),
+                plain(p.unit_at(Joint::Prismatic)),
+                "{}",
+                p.id
+            );
+        }
+        assert_eq!(EKF[1].unit_at(Joint::Prismatic), "N·s/m");
     }
 
     #[test]

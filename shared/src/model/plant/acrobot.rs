@@ -59,8 +59,27 @@ impl Default for Config {
 impl Config {
     /// Kind of each joint.
     pub const KINDS: [Joint; JOINTS] = [Joint::Revolute, Joint::Revolute];
+    /// What each joint is called.
+    pub const NAMES: [&'static str; JOINTS] = ["first link", "second link"];
     /// Coordinates at which it hangs at rest \[rad\].
     pub const REST: [f32; JOINTS] = [core::f32::consts::PI, 0.0];
+    /// Unit and meaning of each field, as a configuration file states them.
+    pub const MEANINGS: [(&'static str, &'static str); 8] = [
+        ("mass_a", "kg, mass of the first link"),
+        ("mass_b", "kg, mass of the second link"),
+        ("length", "m, length of the first link"),
+        ("com_a", "m, pivot to the first link's centre of gravity"),
+        ("com_b", "m, elbow to the second link's centre of gravity"),
+        (
+            "inertia_a",
+            "kg·m², inertia of the first link about its centre of gravity",
+        ),
+        (
+            "inertia_b",
+            "kg·m², inertia of the second link about its centre of gravity",
+        ),
+        ("gravity", "m/s², gravity"),
+    ];
 
     /// The fields in their order.
     pub fn values(&self) -> [f32; 8] {

@@ -47,8 +47,21 @@ impl Default for Config {
 impl Config {
     /// Kind of each joint.
     pub const KINDS: [Joint; JOINTS] = [Joint::Prismatic, Joint::Revolute];
+    /// What each joint is called.
+    pub const NAMES: [&'static str; JOINTS] = ["cart", "pole"];
     /// Coordinates at which it hangs at rest \[rad or m\].
     pub const REST: [f32; JOINTS] = [0.0, core::f32::consts::PI];
+    /// Unit and meaning of each field, as a configuration file states them.
+    pub const MEANINGS: [(&'static str, &'static str); 5] = [
+        ("cart_mass", "kg, mass of the cart"),
+        ("pole_mass", "kg, mass of the pole"),
+        ("length", "m, pivot to the pole's centre of gravity"),
+        (
+            "pole_inertia",
+            "kg·m², inertia of the pole about its centre of gravity",
+        ),
+        ("gravity", "m/s², gravity"),
+    ];
 
     /// The fields in their order.
     pub fn values(&self) -> [f32; 5] {

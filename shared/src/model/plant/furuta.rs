@@ -79,8 +79,24 @@ impl Default for Config {
 impl Config {
     /// Both joints turn.
     pub const KINDS: [Joint; JOINTS] = [Joint::Revolute; JOINTS];
+    /// What each joint is called.
+    pub const NAMES: [&'static str; JOINTS] = ["arm", "pendulum"];
     /// Angles at which it hangs at rest \[rad\].
     pub const REST: [f32; JOINTS] = [0.0; JOINTS];
+    /// Unit and meaning of each field, as a configuration file states them.
+    pub const MEANINGS: [(&'static str, &'static str); 11] = [
+        ("m1", "kg, arm"),
+        ("m2", "kg, pendulum"),
+        ("j1z", "kg·m², arm about its centre of gravity"),
+        ("j2x", "kg·m², pendulum about its centre of gravity"),
+        ("j2y", "kg·m²"),
+        ("j2z", "kg·m²"),
+        ("l1", "m, pivot to centre of gravity of the arm"),
+        ("l2", "m, pivot to centre of gravity of the pendulum"),
+        ("arm_length", "m"),
+        ("tilt", "rad, from the vertical"),
+        ("gravity", "m/s²"),
+    ];
 
     /// The fields in their order.
     pub fn values(&self) -> [f32; 11] {

@@ -477,6 +477,14 @@ macro_rules! plants {
             pub fn joints(&self) -> [Joint; JOINTS] {
                 match self { $(PlantConfig::$variant(_) => $module::Config::KINDS),+ }
             }
+            /// What each joint is called.
+            pub fn joint_names(&self) -> [&'static str; JOINTS] {
+                match self { $(PlantConfig::$variant(_) => $module::Config::NAMES),+ }
+            }
+            /// Unit and meaning of each field of the geometry, as a configuration file states them.
+            pub fn meanings(&self) -> &'static [(&'static str, &'static str)] {
+                match self { $(PlantConfig::$variant(_) => &$module::Config::MEANINGS),+ }
+            }
             /// Coordinates at which it hangs at rest \[rad or m\]: where a device is zeroed.
             pub fn rest(&self) -> [f32; JOINTS] {
                 match self { $(PlantConfig::$variant(_) => $module::Config::REST),+ }

@@ -51,8 +51,22 @@ impl Default for Config {
 impl Config {
     /// The joint turns; the inert one is taken to.
     pub const KINDS: [Joint; JOINTS] = [Joint::Revolute; JOINTS];
+    /// What each joint is called.
+    pub const NAMES: [&'static str; JOINTS] = ["pendulum", "inert"];
     /// Angles at which it hangs at rest \[rad\].
     pub const REST: [f32; JOINTS] = [0.0; JOINTS];
+    /// Unit and meaning of each field, as a configuration file states them.
+    pub const MEANINGS: [(&'static str, &'static str); 6] = [
+        ("mass", "kg"),
+        ("length", "m, pivot to centre of gravity"),
+        ("inertia", "kg·m², about the pivot"),
+        ("tilt", "rad, from the vertical"),
+        ("gravity", "m/s²"),
+        (
+            "load",
+            "N, preload of the bearing; 0: reaction of the pivot",
+        ),
+    ];
 
     /// What the tolerances of m2, l2 and j2 leave open, in units of m·g·l as the motion shows it.
     pub fn prior(&self, t: &Tolerance) -> Prior {

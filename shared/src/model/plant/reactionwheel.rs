@@ -53,8 +53,26 @@ impl Default for Config {
 impl Config {
     /// Kind of each joint.
     pub const KINDS: [Joint; JOINTS] = [Joint::Revolute, Joint::Revolute];
+    /// What each joint is called.
+    pub const NAMES: [&'static str; JOINTS] = ["pendulum", "wheel"];
     /// Coordinates at which it hangs at rest \[rad\].
     pub const REST: [f32; JOINTS] = [core::f32::consts::PI, 0.0];
+    /// Unit and meaning of each field, as a configuration file states them.
+    pub const MEANINGS: [(&'static str, &'static str); 7] = [
+        ("pendulum_mass", "kg, mass of the pendulum"),
+        ("wheel_mass", "kg, mass of the wheel"),
+        ("com", "m, pivot to the pendulum's centre of gravity"),
+        ("length", "m, pivot to the wheel's axle"),
+        (
+            "pendulum_inertia",
+            "kg·m², inertia of the pendulum about its centre of gravity",
+        ),
+        (
+            "wheel_inertia",
+            "kg·m², inertia of the wheel about its axle",
+        ),
+        ("gravity", "m/s², gravity"),
+    ];
 
     /// The fields in their order.
     pub fn values(&self) -> [f32; 7] {
