@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! peer values SYSTEM    one point per line on standard input, `name=value …`; prints H (upper triangle, by rows) and Q − B − G − D
-//! peer times SYSTEM     best of 7, milliseconds: Lagrange, Kane, proof, code; operations per tick and operations done once
+//! peer times SYSTEM N   best of 50 rounds (7 at least, 5 s), milliseconds of processor time: Lagrange, Kane, proof, code by N tie-breakings of each way of factoring; operations per
+//!                       tick and operations done once
 //! ```
 //!
 //! SYSTEM is a name of the catalogue, nlinkN (angles from the vertical) or rlinkN (angles from the link before).
@@ -11,6 +12,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::time::Instant;
 
+use cpu_time::ThreadTime;
 use stribeck_derive::catalogue::{find, n_link_on_cart, n_link_on_cart_relative};
 use stribeck_derive::code::compile;
 use stribeck_derive::expr::{Ex, Values};
@@ -18,6 +20,11 @@ use stribeck_derive::linear::equations;
 use stribeck_derive::mechanism::Mechanism;
 use stribeck_derive::proof::prove;
 use stribeck_derive::{kane, lagrange};
+
+/// Rounds of `times`, and those made however long they take.
+const ROUNDS: usize = 50;
+const FEWEST: usize = 7;
+const PATIENCE_S: u64 = 5;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -71,19 +78,24 @@ fn values(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn times(name: &str) -> Result<(), Failure> {
+fn times(name: &str, seeds: u64) -> Result<(), Failure> {
     let mut best = [f64::INFINITY; 4];
     let mut cost = (0, 0);
-    for _ in 0..7 {
+    let began = Instant::now();
+    // The least disturbed round of a busy machine.
+    for round in 0..ROUNDS {
+        if round >= FEWEST && began.elapsed().as_secs() >= PATIENCE_S {
+            break;
+        }
         // Each round in a thread of its own: an empty arena.
         let name = name.to_string();
-        let round = std::thread::spawn(move || -> Result<([f64; 4], (usize, usize)), String> {
+        let worker = std::thread::spawn(move || -> Result<([f64; 4], (usize, usize)), String> {
             let fail = |e: Failure| e.to_string();
             let m = read(&name).map_err(fail)?;
-            let mut clock = Instant::now();
+            let mut clock = ThreadTime::now();
             let mut lap = || {
                 let ms = clock.elapsed().as_secs_f64() * 1e3;
-                clock = Instant::now();
+                clock = ThreadTime::now();
                 ms
             };
             let l = lagrange::derive(&m).map_err(|e| e.to_string())?;
@@ -97,7 +109,7 @@ fn times(name: &str) -> Result<(), Failure> {
             }
             let list = outputs(&m, &l.motion).map_err(fail)?;
             lap();
-            let cost = match compile(&list, 20) {
+            let cost = match compile(&list, seeds) {
                 Ok(p) => (
                     p.count().total,
                     p.consts
@@ -109,7 +121,7 @@ fn times(name: &str) -> Result<(), Failure> {
             };
             Ok(([t0, t1, t2, lap()], cost))
         });
-        let (t, c) = round.join().map_err(|_| "a round failed")??;
+        let (t, c) = worker.join().map_err(|_| "a round failed")??;
         cost = c;
         best.iter_mut().zip(t).for_each(|(b, t)| *b = b.min(t));
     }
@@ -122,7 +134,7 @@ fn main() -> Result<(), Failure> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["values", system] => values(system),
-        ["times", system] => times(system),
-        _ => Err("peer values|times SYSTEM".into()),
+        ["times", system, seeds] => times(system, seeds.parse()?),
+        _ => Err("peer values SYSTEM, peer times SYSTEM N".into()),
     }
 }

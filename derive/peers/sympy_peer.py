@@ -91,9 +91,11 @@ def plain(M, f, q, u, q_names, u_names):
 
 
 def operations(out, fixed):
-    """Additions and products after SymPy's cse; what depends on parameters alone is not counted."""
+    """Additions and products after SymPy's cse, what depends on parameters alone not counted; seconds of the cse."""
     import sympy as sp
+    clock = time.process_time()
     subs, red = sp.cse(out)
+    seconds = time.process_time() - clock
     live = {s for e in out for s in e.free_symbols if str(s) not in fixed}
     for s, e in subs:
         live |= {s} if e.free_symbols & live else set()
@@ -108,7 +110,30 @@ def operations(out, fixed):
                 total += len(moving) + (len(parts) > len(moving)) - 1
             elif x.is_Pow:
                 total += max(abs(int(x.exp)) - 1, 0)
-    return total
+    return total, seconds
+
+
+def simplified(a, b, patience):
+    """Seconds of processor time until `simplify` sees that both are equal, as text."""
+    import signal
+    import sympy as sp
+
+    class Late(BaseException):
+        pass
+
+    def late(*_):
+        raise Late
+
+    signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, patience)
+    clock = time.process_time()
+    try:
+        equal = all(sp.simplify(x - y) == 0 for x, y in zip(a, b, strict=True))
+        return f"{time.process_time() - clock:.2f}" if equal else "not seen"
+    except Late:
+        return f"> {patience}"
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def evaluate(out, pts):

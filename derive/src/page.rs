@@ -164,21 +164,21 @@ fn printed(s: &mut String, m: &Mechanism) -> Result<()> {
         return Ok(());
     }
     let derived = Derived::new(&m.name)?;
-    s.push_str("<h2>Paper 002, printed and derived</h2><table><tr><th>where<th>printed<th>derived<th>verdict</tr>");
+    s.push_str("<h2>Paper 002, printed and derived</h2>");
     for p in rows {
         let v = derived.check(&p)?;
         let class = if v.right { "equal" } else { "differs" };
         let why = if v.right { "right" } else { p.why };
         let _ = write!(
             s,
-            "<tr class=\"{class}\"><td>{}<td>{}<td>{}<td>{}</tr>",
+            "<article class=\"printed {class}\"><h3>{}: <span>{}</span></h3><span>printed</span><div class=\"step\">{}</div>\
+             <span>derived</span><div class=\"step\">{}</div></article>",
             escape(p.place),
+            escape(why),
             math(&formula(v.printed, Format::MathMl)),
             math(&formula(v.derived, Format::MathMl)),
-            escape(why)
         );
     }
-    s.push_str("</table>");
     Ok(())
 }
 
