@@ -124,3 +124,21 @@ fn paper_002_is_judged() {
     let t = text(&stribeck(&["paper", "002"]));
     assert!(t.contains("39 formulas; 20 right as printed, 19 not") && t.contains("units    adds"));
 }
+
+#[test]
+fn nothing_is_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (page, mine) = (at("page.html"), at("mine.toml"));
+    let description = include_str!("../../derive/mechanisms/pendulum.toml");
+    std::fs::write(&mine, description).unwrap();
+    let write =
+        |args: &[&str]| stribeck(&[&["derive", &mine, "--format", "html", "-o"], args].concat());
+    assert!(write(&[&page]).status.success());
+    let again = write(&[&page]);
+    assert!(!again.status.success(), "a page that exists is kept");
+    assert!(String::from_utf8_lossy(&again.stderr).contains("--force"));
+    assert!(write(&[&page, "--force"]).status.success());
+    assert!(!write(&[&mine, "--force"]).status.success());
+    assert_eq!(std::fs::read_to_string(&mine).unwrap(), description);
+}

@@ -153,7 +153,9 @@ impl Display {
     /// Events as lines, the rest as one line that changes.
     pub fn show(&mut self, p: Progress<'_, BufWriter<File>>) {
         if let Some(event) = p.event {
-            let line = format!("tick {} {}", event.tick, wording::event(event));
+            let axes = p.recorder.session().hello().map(wording::axes);
+            let words = wording::event(event, &axes.unwrap_or_default());
+            let line = format!("tick {} {words}", event.tick);
             self.bar.suspend(|| eprintln!("{line}"));
             return;
         }

@@ -24,7 +24,6 @@ use crate::log::{simulate, text};
 use crate::replay;
 use crate::report::candidate::{Estimate, Kind, Z95};
 use crate::report::markup::percent;
-use crate::report::swing::joint_name;
 use crate::report::{self, Options, Report, page};
 
 /// Show everything once, without hardware, in under a minute
@@ -190,7 +189,7 @@ fn table(report: &Report, truth: &[Friction<f64>; 2]) -> String {
         text.push('\n');
     }
     for (joint, friction) in truth.iter().enumerate() {
-        let part = joint_name(&analysis.swing, joint);
+        let part = analysis.swing.axes().name(joint);
         for (Parameter { symbol, unit, .. }, words, value) in [
             (parameter::MU_D, "Coulomb friction", friction.mu_d),
             (parameter::MU_V, "viscous friction", friction.mu_v),
@@ -209,7 +208,7 @@ fn table(report: &Report, truth: &[Friction<f64>; 2]) -> String {
     }
     text += "  free run: how much of the measured swing the model alone explains\n";
     for joint in 0..truth.len() {
-        let part = joint_name(&analysis.swing, joint);
+        let part = analysis.swing.axes().name(joint);
         let _ = write!(text, "  {:<53}", format!("{part} (θ{joint}) [%]"));
         for (_, set) in &sets {
             let fit = set.free_run.fit_percent.get(joint);

@@ -20,6 +20,7 @@ use stribeck_derive::reaction::reactions;
 
 use crate::cli::exit::Exit;
 use crate::error::Error;
+use crate::file;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Method {
@@ -66,6 +67,9 @@ pub struct Args {
     /// Write to this file instead of standard output
     #[arg(short, long)]
     output: Option<PathBuf>,
+    /// Overwrite the file if it exists
+    #[arg(long, requires = "output")]
+    force: bool,
     /// Machine-readable result on standard output
     #[arg(long)]
     json: bool,
@@ -86,6 +90,9 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         println!("{:<16} n links on a cart", "nlinkN");
         return Ok(Exit::Success);
     };
+    if let Some(path) = &args.output {
+        file::may_write(path, args.force, &[Path::new(name)])?;
+    }
     let m = read(name)?;
     let d = Derivation {
         l: lagrange::derive(&m).map_err(invalid)?,
@@ -105,7 +112,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     match &args.output {
         None => print!("{text}"),
         Some(path) => {
-            std::fs::write(path, text).map_err(|e| Error::write(path, e))?;
+            file::replace(path, text)?;
             eprintln!("wrote {}", path.display());
         }
     }

@@ -5,10 +5,12 @@ use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use stribeck_core::JOINTS;
 use stribeck_core::model::parameter;
 use stribeck_core::wire::block::Params;
 
 use crate::cli::exit::Exit;
+use crate::config::axes::Axes;
 use crate::log::damage::Damage;
 use crate::log::text;
 use crate::replay::{self, Options, Replayed};
@@ -72,7 +74,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
             println!("{damage}");
         }
         if let (Some(device), Some(other)) = (&found.device, &found.overridden) {
-            print!("{}", outcome(device, other));
+            print!("{}", outcome(&found.axes, device, other));
         }
     }
     let verdict = &found.verdict;
@@ -101,13 +103,16 @@ fn progress() -> ProgressBar {
 }
 
 /// Estimates at the end, as recorded and with the overrides.
-fn outcome(device: &Params, other: &Params) -> String {
+fn outcome(axes: &Axes, device: &Params, other: &Params) -> String {
     let mut table = format!(
         "\nEKF at the end   {:>24}   {:>24}\n",
         "as recorded", "with overrides"
     );
     for (i, p) in parameter::EKF.iter().enumerate() {
-        let (name, unit) = (p.id, p.unit);
+        let (name, unit) = (
+            p.id,
+            p.unit_at(axes.joints[JOINTS * i / parameter::EKF.len()]),
+        );
         let cell = |p: &Params| match p.identifiable & (1 << i) {
             0 => "not identifiable".to_string(),
             _ => format!("{:.4e} ± {:.1e}", p.p[i], 1.96 * p.sigma[i]),
@@ -120,14 +125,14 @@ fn outcome(device: &Params, other: &Params) -> String {
     }
     table += &format!(
         "UAS k, |e|       {:>24}   {:>24}\n",
-        pair(device),
-        pair(other)
+        pair(axes, device),
+        pair(axes, other)
     );
     table
 }
 
-fn pair(p: &Params) -> String {
-    format!("{:.4}, {:.2e} rad/s", p.k, p.error)
+fn pair(axes: &Axes, p: &Params) -> String {
+    format!("{:.4}, {:.2e} {}", p.k, p.error, axes.all(|u| u.velocity))
 }
 
 fn as_json(found: &Replayed, speed: f64) -> Value {

@@ -10,7 +10,6 @@ use serde_json::json;
 use crate::cli::exit::Exit;
 use crate::file;
 use crate::report::markup::percent;
-use crate::report::swing::joint_name;
 use crate::report::{self, Options, Report, page};
 
 /// Write one self-contained HTML page about a run in a log
@@ -102,7 +101,7 @@ pub fn fits(report: &Report) -> String {
             .fit_percent
             .iter()
             .enumerate()
-            .map(|(j, fit)| format!("{} {}", joint_name(&a.swing, j), percent(*fit)))
+            .map(|(j, fit)| format!("{} {}", a.swing.axes().name(j), percent(*fit)))
             .collect();
         let _ = writeln!(
             text,

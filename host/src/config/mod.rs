@@ -2,13 +2,15 @@
 //!
 //! A file names only what differs from the default (the rig of paper 000 at 45° tilt); unknown names and values
 //! out of range are refused with their path. Numbers are the device's f32: writing a configuration and reading it back
-//! gives the same bits.
+//! gives the same bits. The encoder of a joint that slides states `counts_per_metre` where others state `counts_per_rev`.
 
+pub mod axes;
 mod units;
 
 use std::path::Path;
 
 use stribeck_core::device::config::Config;
+use stribeck_core::model::joint::Joint;
 use stribeck_core::model::plant::PlantConfig;
 use toml::{Table, Value};
 
@@ -20,7 +22,7 @@ pub fn to_toml(config: &Config) -> Result<String> {
     shorten(&mut table);
     let text = toml::to_string(&table)
         .map_err(|e| invalid(format!("the configuration cannot be written: {e}")))?;
-    Ok(units::comment(&text))
+    Ok(units::comment(&text, &config.plant))
 }
 
 /// Read a file, complete it with the defaults, and check it.
@@ -83,17 +85,46 @@ fn base(given: &Table) -> Result<Table> {
     table(&config)
 }
 
+/// Name of an encoder's scale on the wire, whatever its joint.
+const SCALE: &str = Joint::Revolute.units().encoder_scale;
+
 fn table(config: &Config) -> Result<Table> {
-    Table::try_from(config).map_err(|e| invalid(e.to_string()))
+    let mut all = Table::try_from(config).map_err(|e| invalid(e.to_string()))?;
+    let joints = config.plant.joints();
+    for (encoder, joint) in encoders(&mut all).zip(joints) {
+        rename(encoder, SCALE, joint.units().encoder_scale);
+    }
+    Ok(all)
 }
 
 fn read(all: &Table) -> Result<Config> {
-    let config: Config = all
-        .clone()
+    let mut wire = all.clone();
+    for encoder in encoders(&mut wire) {
+        rename(encoder, Joint::Prismatic.units().encoder_scale, SCALE);
+    }
+    let config: Config = wire
         .try_into()
         .map_err(|e: toml::de::Error| invalid(e.message().to_owned()))?;
-    config.validate().map_err(|e| invalid(e.to_string()))?;
+    config.validate().map_err(|e| {
+        let mut text = e.to_string();
+        for (j, joint) in config.plant.joints().into_iter().enumerate() {
+            let own = format!("encoders[{j}].{}", joint.units().encoder_scale);
+            text = text.replace(&format!("encoders[{j}].{SCALE}"), &own);
+        }
+        invalid(text)
+    })?;
     Ok(config)
+}
+
+fn encoders(all: &mut Table) -> impl Iterator<Item = &mut Table> {
+    let list = all.get_mut("encoders").and_then(Value::as_array_mut);
+    list.into_iter().flatten().filter_map(Value::as_table_mut)
+}
+
+fn rename(table: &mut Table, from: &str, to: &str) {
+    if let Some(value) = table.remove(from) {
+        table.insert(to.into(), value);
+    }
 }
 
 /// Lay `given` over `all`; every name must already exist.
@@ -222,6 +253,32 @@ mod tests {
         assert_eq!(from_toml(&to_toml(&driven).unwrap()).unwrap(), driven);
         let pendulum = from_toml("[plant.Pendulum]\n").unwrap();
         assert!(matches!(pendulum.plant, PlantConfig::Pendulum(_)));
+    }
+
+    #[test]
+    fn a_joint_that_slides_counts_per_metre() {
+        let text = "[plant.Cartpole]\n[[encoders]]\ncounts_per_metre = 20000\n[[encoders]]\ncounts_per_rev = 8192\n";
+        let config = from_toml(text).unwrap();
+        assert_eq!(config.encoders.map(|e| e.counts_per_rev), [20_000, 8192]);
+        let written = to_toml(&config).unwrap();
+        assert!(
+            written.contains("counts_per_metre = 20000 ")
+                && written.contains("kg, mass of the cart")
+        );
+        assert!(
+            written.contains("m/s, rad/s") && !written.contains("{"),
+            "{written}"
+        );
+        assert_eq!(from_toml(&written).unwrap(), config);
+        let refused = |text: &str| from_toml(text).unwrap_err().to_string();
+        let turned = refused("[plant.Cartpole]\n[[encoders]]\ncounts_per_rev = 1\n[[encoders]]\n");
+        assert!(
+            turned.contains("encoders[0].counts_per_rev") && turned.contains("counts_per_metre")
+        );
+        let slid = refused("[plant.Furuta]\n[[encoders]]\ncounts_per_metre = 1\n[[encoders]]\n");
+        assert!(slid.contains("encoders[0].counts_per_metre") && slid.contains("counts_per_rev"));
+        let none = refused("[plant.Cartpole]\n[[encoders]]\ncounts_per_metre = 0\n[[encoders]]\n");
+        assert!(none.contains("encoders[0].counts_per_metre"), "{none}");
     }
 
     #[test]

@@ -1,60 +1,54 @@
 //! What each name of the configuration means and its unit, written as comments into every configuration file.
+//!
+//! Geometry: as the plant states it. The rest is the list below, where `{velocity}` stands for the unit of the joints, or for both where they
+//! differ.
+
+use stribeck_core::model::joint::{Joint, Units};
+use stribeck_core::model::plant::PlantConfig;
+
+use super::axes::Axes;
 
 /// Name and meaning.
 const MEANINGS: &[(&str, &str)] = &[
     ("version", "layout of this file"),
     ("tick_hz", "Hz"),
-    ("m1", "kg, arm"),
-    ("m2", "kg, pendulum"),
-    ("j1z", "kg·m², arm about its centre of gravity"),
-    ("j2x", "kg·m², pendulum about its centre of gravity"),
-    ("j2y", "kg·m²"),
-    ("j2z", "kg·m²"),
-    ("l1", "m, pivot to centre of gravity of the arm"),
-    ("l2", "m, pivot to centre of gravity of the pendulum"),
-    ("arm_length", "m"),
-    ("tilt", "rad, from the vertical"),
-    ("gravity", "m/s²"),
-    ("mass", "kg"),
-    ("length", "m, pivot to centre of gravity"),
-    ("inertia", "kg·m², about the pivot"),
-    (
-        "load",
-        "N, preload of the bearing; 0: reaction of the pivot",
-    ),
     ("counter_bits", "16 or 32"),
     ("counts_per_rev", "four per encoder line"),
+    ("counts_per_metre", "counts per metre of travel"),
     ("reversed", "the counter runs against the joint"),
-    ("zero", "counts at angle zero"),
+    ("zero", "counts at {coordinate zero}"),
     ("max_jump", "counts per tick"),
     ("max_acceleration", "counts per window²"),
     ("stuck_travel", "counts of the other joint; 0: off"),
     ("bandwidth_hz", "Hz, velocity filter of the UAS"),
     ("mode", "Paper or Bench"),
     ("nussbaum", "MittagLeffler, CosSqrt, SquareCos or CosExp"),
-    ("dead_zone", "rad/s"),
+    ("dead_zone", "{velocity}"),
     ("angle_rate", "1/s"),
     ("gain_max", "1/s"),
-    ("lambda_lower", "1/rad"),
-    ("lambda_upper", "1/rad"),
-    ("vt", "rad/s, of the filter's friction law"),
+    ("lambda_lower", "1/{coordinate}"),
+    ("lambda_upper", "1/{coordinate}"),
+    ("vt", "{velocity}, of the filter's friction law"),
     ("drag", "estimate quadratic drag too"),
     ("cycle", "ticks per covariance cycle"),
     ("substeps", "integration steps per tick"),
-    ("acceleration_noise", "(rad/s²)²·s"),
-    ("torque_noise", "(N·m)²·s"),
+    ("acceleration_noise", "({acceleration})²·s"),
+    ("torque_noise", "({effort})²·s"),
     ("slip_noise", "s"),
-    ("slip_torque", "N·m"),
-    ("slip_speed", "rad/s"),
-    ("still_speed", "rad/s"),
+    ("slip_torque", "{effort}"),
+    ("slip_speed", "{velocity}"),
+    ("still_speed", "{velocity}"),
     ("window_s", "s"),
     ("start_s", "s"),
     ("start_max_s", "s"),
     (
         "prior",
-        "σ of μd [m], μv [N·m·s], d [N·m·s²] before any data",
+        "σ of μd [{coulomb}], μv [{viscous}], d [{drag}] before any data",
     ),
-    ("lost", "rad, mean innovation that restarts the filter"),
+    (
+        "lost",
+        "{coordinate}, mean innovation that restarts the filter",
+    ),
     ("identifiable", "95 % half-width relative to the estimate"),
     ("motion_counts", "counts"),
     ("hold_ms", "ms"),
@@ -67,18 +61,52 @@ const MEANINGS: &[(&str, &str)] = &[
     ("snapshot_every", "ticks"),
 ];
 
+/// A placeholder and what of a joint's units it stands for.
+type Placeholder = (&'static str, fn(&Units) -> &'static str);
+const PLACEHOLDERS: &[Placeholder] = &[
+    ("{coordinate}", |u| u.coordinate),
+    ("{velocity}", |u| u.velocity),
+    ("{acceleration}", |u| u.acceleration),
+    ("{effort}", |u| u.effort),
+    ("{coulomb}", |u| u.coulomb),
+    ("{viscous}", |u| u.viscous),
+    ("{drag}", |u| u.drag),
+];
+
 /// Add the meaning behind every value of a TOML text.
-pub fn comment(toml: &str) -> String {
+pub fn comment(toml: &str, plant: &PlantConfig) -> String {
+    let axes = Axes::of(plant);
     let mut text = String::new();
+    // Which plain table the line is in, and which encoder.
+    let (mut geometry, mut encoder) = (false, 0);
     for line in toml.lines() {
         text += line;
+        if line.starts_with('[') {
+            geometry = line.starts_with("[plant.");
+            encoder += usize::from(line == "[[encoders]]");
+        }
         let name = line.split_once(" = ").map(|(name, _)| name);
-        let meaning = name.and_then(|name| MEANINGS.iter().find(|(n, _)| *n == name));
+        let known = if geometry { plant.meanings() } else { MEANINGS };
+        let meaning = name.and_then(|name| known.iter().find(|(n, _)| *n == name));
         if let Some((_, meaning)) = meaning {
+            let meaning = filled(meaning, &axes, encoder.saturating_sub(1));
             let pad = 32usize.saturating_sub(line.chars().count());
             text += &format!("{:pad$}  # {meaning}", "");
         }
         text.push('\n');
+    }
+    text
+}
+
+/// The meaning with the units of this plant's joints.
+fn filled(meaning: &str, axes: &Axes, encoder: usize) -> String {
+    let zero = match axes.joints.get(encoder) {
+        Some(Joint::Prismatic) => "x = 0",
+        _ => "angle zero",
+    };
+    let mut text = meaning.replace("{coordinate zero}", zero);
+    for (name, unit) in PLACEHOLDERS {
+        text = text.replace(name, &axes.all(unit));
     }
     text
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use nalgebra::DMatrix;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::config::axes::Axes;
 use crate::identify::data::free_motion::FreeMotion;
 use crate::identify::data::record::fit_percent;
 use crate::identify::model::motion::free_run;
@@ -162,8 +163,10 @@ pub struct Outcome {
     pub residuals: Option<Residuals>,
     /// Free-run fit per joint [%].
     pub fit: Vec<f64>,
-    /// RMS of the free-run residual per joint \[rad\].
+    /// RMS of the free-run residual per joint.
     pub rms: Vec<f64>,
+    /// Its unit: rad, m, or both in the order of the joints.
+    pub rms_unit: Cow<'static, str>,
     /// The same in encoder counts, where the size of a count is known.
     pub rms_counts: Vec<Option<f64>>,
     /// Time taken \[s\].
@@ -201,6 +204,7 @@ impl Outcome {
             residuals: None,
             fit: Vec::new(),
             rms: Vec::new(),
+            rms_unit: "rad".into(),
             rms_counts: Vec::new(),
             seconds: 0.0,
             normalised: 0.0,
@@ -229,6 +233,8 @@ impl Outcome {
                 factor[i] * factor[j] * c[(i, j)]
             })
         });
+        let axes = Axes::of(&known.model.rig.config());
+        out.rms_unit = axes.all(|u| u.coordinate).into();
         out.path = free_run(known.model, known.start, &motion.record.t);
         for j in 0..known.model.joints() {
             let measured = motion.record.joint(j);

@@ -4,6 +4,15 @@ use stribeck_core::device::run::{Cause, Phase};
 use stribeck_core::observer::encoder::flag;
 use stribeck_core::wire::{ConfigOrigin, Event, Hello, Mode, ResetCause, Trip, What};
 
+use crate::config::axes::Axes;
+
+/// The joints of the device that says it; two that turn if its configuration cannot be read.
+pub fn axes(hello: &Hello) -> Axes {
+    hello
+        .config()
+        .map_or_else(|_| Axes::default(), |c| Axes::of(&c.plant))
+}
+
 pub fn phase(phase: Phase) -> &'static str {
     match phase {
         Phase::Idle => "idle",
@@ -87,8 +96,8 @@ pub fn drive_mode(mode: Mode) -> &'static str {
     }
 }
 
-/// One line per event, without its tick.
-pub fn event(event: &Event) -> String {
+/// One line per event, without its tick; coordinates in the units of the plant's joints.
+pub fn event(event: &Event, axes: &Axes) -> String {
     match event.what {
         What::Run {
             from,
@@ -98,8 +107,13 @@ pub fn event(event: &Event) -> String {
         } => {
             let mut text = format!("{} → {} ({})", phase(from), phase(to), cause(why));
             if let Some(start) = initial {
-                let [a, b] = start.q.map(f32::to_degrees);
-                text += &format!(", started at {a:.2}°, {b:.2}°");
+                let places: Vec<String> = start
+                    .q
+                    .iter()
+                    .enumerate()
+                    .map(|(j, q)| axes.place(j, f64::from(*q)))
+                    .collect();
+                text += &format!(", started at {}", places.join(", "));
             }
             text
         }

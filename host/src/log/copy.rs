@@ -7,7 +7,8 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::file;
-use crate::link::session::Session;
+use crate::link::session::{Session, SessionEvent};
+use crate::link::wording;
 use crate::log::closing;
 use crate::log::damage::Damage;
 use crate::log::metadata::Metadata;
@@ -71,6 +72,9 @@ fn write(from: &Path, to: &Path, strict: bool, edit: impl FnOnce(&mut Metadata))
         if item.topic.is_wire() {
             tally.bytes(item.data.len());
             session.bytes(item.data, |event| {
+                if let SessionEvent::Hello { hello, .. } = &event {
+                    out.joints(wording::axes(hello));
+                }
                 tally.take(&event);
                 Ok::<(), Error>(())
             })?;

@@ -12,6 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::json;
 use stribeck_core::wire::Hello;
 
+use crate::config::axes::Axes;
 use crate::error::Result;
 use crate::file;
 use crate::link::frames::FrameKind;
@@ -247,8 +248,10 @@ impl<W: Write> Sink<W> {
             }
             SessionEvent::Event(event) => {
                 let at = self.clock.stamp(event.tick);
+                let axes = self.viewer.as_ref().map(Viewer::axes);
+                let text = viewer::event(event, &axes.unwrap_or_default());
                 match &mut self.log {
-                    Some(log) => log.json(Topic::EventText, at, &viewer::event(event)),
+                    Some(log) => log.json(Topic::EventText, at, &text),
                     None => Ok(()),
                 }
             }
@@ -296,6 +299,9 @@ impl<W: Write> Sink<W> {
         let Ok(config) = hello.config() else {
             return Ok(());
         };
+        if let Some(log) = &mut self.log {
+            log.joints(Axes::of(&config.plant));
+        }
         match &mut self.viewer {
             Some(viewer) => {
                 if begins {

@@ -3,11 +3,13 @@
 //! The fields of a viewer topic are named as the columns of `stribeck export`: one name means one number everywhere.
 
 use super::Topic;
-use super::export::{PARAM_COLUMNS, STATE_COLUMNS};
+use super::export::{param_columns, state_columns};
 use super::write::WIRE_ENCODING;
+use crate::config::axes::Axes;
 
-/// Angles as the encoders show them.
-pub const MEASURED: [(&str, &str); 2] = [("theta0", "rad"), ("theta1", "rad")];
+/// Name and unit.
+pub type Named = (String, String);
+
 /// Beside the parameters: the stage of the estimator.
 pub const STAGE: &str = "ekf_stage";
 /// Whether the data show the parameter: this, then its name.
@@ -19,9 +21,9 @@ pub struct Schema {
     pub text: String,
 }
 
-/// The schema of a topic.
-pub fn of(topic: Topic) -> Schema {
-    match fields(topic) {
+/// The schema of a topic of a device with these joints.
+pub fn of(topic: Topic, axes: &Axes) -> Schema {
+    match fields(topic, axes) {
         Some(fields) => Schema {
             encoding: "jsonschema",
             text: object(&fields),
@@ -33,41 +35,44 @@ pub fn of(topic: Topic) -> Schema {
     }
 }
 
-/// Angles and velocities among the columns of the states.
-pub fn angles() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let [uas, ekf] = [0, 4].map(|from| STATE_COLUMNS.iter().skip(from).take(2));
-    MEASURED.iter().chain(uas).chain(ekf).copied()
+/// Coordinates: as the encoders show them, then those among the columns of the states.
+pub fn angles(axes: &Axes) -> Vec<Named> {
+    let measured = (0..2).map(|j| (axes.column(j), axes.units(j).coordinate.to_string()));
+    let states = state_columns(axes);
+    let estimated = states[..2].iter().chain(&states[4..6]).cloned();
+    measured.chain(estimated).collect()
 }
 
-pub fn velocities() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let [uas, ekf] = [2, 6].map(|from| STATE_COLUMNS.iter().skip(from).take(2));
-    uas.chain(ekf).copied()
+pub fn velocities(axes: &Axes) -> Vec<Named> {
+    let states = state_columns(axes);
+    [&states[2..4], &states[6..]].concat()
 }
 
 /// Gain and error of the UAS observer: two of the parameter columns.
-pub fn gain() -> impl Iterator<Item = (&'static str, &'static str)> {
-    PARAM_COLUMNS[10..12].iter().copied()
+pub fn gain(axes: &Axes) -> Vec<Named> {
+    param_columns(axes)[10..12].to_vec()
 }
 
 /// The parameter columns but gain and error.
-pub fn parameters() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let (uas, rest) = PARAM_COLUMNS.split_at(10);
-    uas.iter().chain(&rest[2..]).copied()
+pub fn parameters(axes: &Axes) -> Vec<Named> {
+    let columns = param_columns(axes);
+    [&columns[..10], &columns[12..]].concat()
 }
 
 /// The six names behind [`IDENTIFIABLE`].
-pub fn identifiable() -> impl Iterator<Item = String> {
-    let ekf = PARAM_COLUMNS[12..18].iter();
+pub fn identifiable(axes: &Axes) -> impl Iterator<Item = String> {
+    let ekf = param_columns(axes).into_iter().skip(12).take(6);
     ekf.map(|(name, _)| format!("{IDENTIFIABLE}{}", name.trim_start_matches("ekf_")))
 }
 
 type Field = (String, &'static str, String);
 
 /// Name, type and meaning of every field; `None` for the wire.
-fn fields(topic: Topic) -> Option<Vec<Field>> {
-    let numbers = |columns: &mut dyn Iterator<Item = (&'static str, &'static str)>| {
+fn fields(topic: Topic, axes: &Axes) -> Option<Vec<Field>> {
+    let numbers = |columns: Vec<Named>| {
         columns
-            .map(|(name, unit)| (name.to_string(), "number", format!("[{unit}]")))
+            .into_iter()
+            .map(|(name, unit)| (name, "number", format!("[{unit}]")))
             .collect::<Vec<Field>>()
     };
     let said = |list: &[(&str, &'static str, &str)]| {
@@ -76,14 +81,14 @@ fn fields(topic: Topic) -> Option<Vec<Field>> {
             .collect::<Vec<Field>>()
     };
     Some(match topic {
-        Topic::Angles => numbers(&mut angles()),
-        Topic::Velocities => numbers(&mut velocities()),
-        Topic::Gain => numbers(&mut gain()),
+        Topic::Angles => numbers(angles(axes)),
+        Topic::Velocities => numbers(velocities(axes)),
+        Topic::Gain => numbers(gain(axes)),
         Topic::Parameters => {
-            let mut fields = numbers(&mut parameters());
+            let mut fields = numbers(parameters(axes));
             fields.push((STAGE.into(), "number", "stage of the estimator".into()));
             let shown = "whether the data show this parameter";
-            fields.extend(identifiable().map(|name| (name, "boolean", shown.into())));
+            fields.extend(identifiable(axes).map(|name| (name, "boolean", shown.into())));
             fields
         }
         Topic::Health => said(&[
@@ -140,7 +145,7 @@ mod tests {
     #[test]
     fn every_topic_has_a_schema_and_every_viewer_field_a_name_of_its_own() {
         for topic in Topic::ALL {
-            let schema = of(topic);
+            let schema = of(topic, &Axes::default());
             assert!(!schema.text.is_empty());
             assert_eq!(topic.is_wire(), schema.encoding == WIRE_ENCODING);
             if topic.is_wire() {
@@ -148,7 +153,10 @@ mod tests {
             }
             let parsed: serde_json::Value = serde_json::from_str(&schema.text).unwrap();
             let fields = parsed["properties"].as_object().unwrap();
-            assert_eq!(fields.len(), super::fields(topic).unwrap().len());
+            assert_eq!(
+                fields.len(),
+                super::fields(topic, &Axes::default()).unwrap().len()
+            );
             for field in fields.values() {
                 assert!(field["description"].is_string());
                 assert!(["number", "string", "boolean"].contains(&field["type"].as_str().unwrap()));

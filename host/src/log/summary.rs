@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use stribeck_core::wire::Hello;
 
 use crate::config;
+use crate::config::axes::Axes;
 use crate::error::{Error, Result};
 use crate::link::compare::Verdict;
 use crate::link::order::Losses;
@@ -112,6 +113,7 @@ pub struct Tally {
     last_tick: u64,
     events: Vec<EventLine>,
     events_total: u64,
+    axes: Axes,
     boot: Option<u32>,
     last_fault: String,
     problems: Vec<String>,
@@ -133,7 +135,7 @@ impl Tally {
                 if self.events.len() < EVENTS {
                     self.events.push(EventLine {
                         tick: event.tick,
-                        text: wording::event(event),
+                        text: wording::event(event, &self.axes),
                     });
                 }
             }
@@ -143,6 +145,7 @@ impl Tally {
     }
 
     fn hello(&mut self, hello: &Hello) {
+        self.axes = wording::axes(hello);
         match self.boot.replace(hello.boot) {
             None => self.last_fault = wording::printable(&hello.last_fault),
             Some(boot) if boot != hello.boot => {

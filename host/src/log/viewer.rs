@@ -14,6 +14,7 @@ use stribeck_core::wire::{Block, Event};
 use super::Topic;
 use super::schema;
 use super::write::{LogWriter, Stamp};
+use crate::config::axes::Axes;
 use crate::error::Result;
 use crate::link::compare::Verdict;
 use crate::link::order::Losses;
@@ -27,6 +28,7 @@ const HEALTH_HZ: u32 = 2;
 /// Which ticks were last written.
 pub struct Viewer {
     angles: Angles,
+    axes: Axes,
     tick_hz: u32,
     next_states: u64,
     next_params: u64,
@@ -37,6 +39,7 @@ impl Viewer {
     pub fn new(config: &Config) -> Self {
         Viewer {
             angles: Angles::new(config),
+            axes: Axes::of(&config.plant),
             tick_hz: config.tick_hz,
             next_states: 0,
             next_params: 0,
@@ -46,7 +49,13 @@ impl Viewer {
 
     pub fn set_config(&mut self, config: &Config, since: u64) {
         self.angles.set_config(config, since);
+        self.axes = Axes::of(&config.plant);
         self.tick_hz = config.tick_hz;
+    }
+
+    /// The joints of the device.
+    pub fn axes(&self) -> Axes {
+        self.axes
     }
 
     /// Write what is due of this block; `stamp` gives the times of a tick.
@@ -68,14 +77,18 @@ impl Viewer {
                     self.next_states = tick + u64::from(self.tick_hz / STATES_HZ);
                     let i = (tick - block.first_tick) as usize % measured.len();
                     let q = self.angles.places(measured[i]);
-                    let (angles, velocities) = states(q, &s);
+                    let (angles, velocities) = states(&self.axes, q, &s);
                     log.json(Topic::Angles, at, &angles)?;
                     log.json(Topic::Velocities, at, &velocities)?;
                 }
                 Record::Params(p) if tick >= self.next_params => {
                     self.next_params = tick + u64::from(self.tick_hz / PARAMS_HZ);
-                    log.json(Topic::Gain, at, &named(schema::gain(), [p.k, p.error]))?;
-                    log.json(Topic::Parameters, at, &params(&p))?;
+                    log.json(
+                        Topic::Gain,
+                        at,
+                        &named(schema::gain(&self.axes), [p.k, p.error]),
+                    )?;
+                    log.json(Topic::Parameters, at, &params(&self.axes, &p))?;
                 }
                 _ => {}
             }
@@ -107,40 +120,33 @@ impl Viewer {
 }
 
 /// An event as text.
-pub fn event(event: &Event) -> Value {
-    json!({ "tick": event.tick, "event": wording::event(event) })
+pub fn event(event: &Event, axes: &Axes) -> Value {
+    json!({ "tick": event.tick, "event": wording::event(event, axes) })
 }
 
-fn states(q: [f64; JOINTS], s: &States) -> (Value, Value) {
+fn states(axes: &Axes, q: [f64; JOINTS], s: &States) -> (Value, Value) {
     // Seven digits are all an f32 has; more would only fill the file.
     let measured = q.map(|x| x as f32);
     let angles = [measured, s.uas_q, s.ekf_q];
     let velocities = [s.uas_w, s.ekf_w];
     (
-        named(schema::angles(), angles.into_iter().flatten()),
-        named(schema::velocities(), velocities.into_iter().flatten()),
+        named(schema::angles(axes), angles.into_iter().flatten()),
+        named(schema::velocities(axes), velocities.into_iter().flatten()),
     )
 }
 
-fn params(p: &Params) -> Value {
+fn params(axes: &Axes, p: &Params) -> Value {
     let numbers = p.z.iter().chain(&p.p).chain(&p.sigma).copied();
-    let mut value = named(schema::parameters(), numbers);
+    let mut value = named(schema::parameters(axes), numbers);
     value[schema::STAGE] = json!(p.stage);
-    for (i, name) in schema::identifiable().enumerate() {
+    for (i, name) in schema::identifiable(axes).enumerate() {
         value[name] = json!(p.identifiable >> i & 1 == 1);
     }
     value
 }
 
 /// Numbers under their names.
-fn named(
-    names: impl Iterator<Item = (&'static str, &'static str)>,
-    numbers: impl IntoIterator<Item = f32>,
-) -> Value {
-    let fields = names.zip(numbers);
-    Value::Object(
-        fields
-            .map(|((name, _), x)| (name.to_string(), json!(x)))
-            .collect(),
-    )
+fn named(names: Vec<schema::Named>, numbers: impl IntoIterator<Item = f32>) -> Value {
+    let fields = names.into_iter().zip(numbers);
+    Value::Object(fields.map(|((name, _), x)| (name, json!(x))).collect())
 }

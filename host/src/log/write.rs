@@ -16,6 +16,7 @@ use mcap::write::NoSeek;
 
 use super::Topic;
 use super::read::Item;
+use crate::config::axes::Axes;
 use crate::error::{Error, Result};
 use crate::file;
 use crate::log::metadata::Metadata as Recording;
@@ -47,6 +48,7 @@ pub struct LogWriter<W: Write> {
     /// Last times of each topic: they never run back.
     latest: BTreeMap<Topic, Stamp>,
     /// When the oldest message still in memory was written.
+    axes: Axes,
     waiting_since: Option<Instant>,
     name: std::path::PathBuf,
 }
@@ -80,10 +82,16 @@ impl<W: Write> LogWriter<W> {
             sequence: BTreeMap::new(),
             latest: BTreeMap::new(),
             waiting_since: None,
+            axes: Axes::default(),
             name: name.into(),
         };
         log.flush()?;
         Ok(log)
+    }
+
+    /// What the joints of the device are: names and units of the viewer topics that begin from here on.
+    pub fn joints(&mut self, axes: Axes) {
+        self.axes = axes;
     }
 
     /// Say who recorded what; also kept by a log that is never closed.
@@ -151,7 +159,7 @@ impl<W: Write> LogWriter<W> {
         }
         let name = &self.name;
         // Also for the wire: viewers look every channel's schema up, and some end at one that is not there.
-        let schema = super::schema::of(topic);
+        let schema = super::schema::of(topic, &self.axes);
         let title = topic.name().trim_start_matches('/').replace('/', ".");
         let schema = self
             .mcap

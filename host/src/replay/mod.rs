@@ -10,10 +10,12 @@ use std::path::Path;
 use stribeck_core::wire::block::Params;
 
 use crate::config;
+use crate::config::axes::Axes;
 use crate::error::{Error, Result};
 use crate::link::compare::Verdict;
 use crate::link::order::Losses;
 use crate::link::session::{SessionEvent, refusal};
+use crate::link::wording;
 use crate::log::damage::Damage;
 use crate::log::metadata::Metadata;
 use crate::log::pass::Log;
@@ -39,6 +41,8 @@ pub struct Replayed {
     pub damage: Vec<Damage>,
     /// What was said about the recording.
     pub recording: Metadata,
+    /// Joints of the device.
+    pub axes: Axes,
     /// Estimates at the end of the log.
     pub device: Option<Params>,
     /// The same with the overrides.
@@ -114,6 +118,7 @@ pub fn replay(path: &Path, options: &Options<'_>, progress: impl FnMut(f64)) -> 
         losses: session.losses().clone(),
         damage: pass.damage,
         recording: pass.recording,
+        axes: session.hello().map(wording::axes).unwrap_or_default(),
         device: device.map(|o| o.params()),
         overridden: other
             .as_ref()

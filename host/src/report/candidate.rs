@@ -3,13 +3,15 @@
 //!
 //! Each is a friction law per joint for the free run, and a list of estimates with their uncertainty for the table.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use stribeck_core::JOINTS;
 use stribeck_core::model::friction::Friction;
-use stribeck_core::model::parameter::{EKF_OF_JOINT, Parameter, UAS_OF_JOINT};
+use stribeck_core::model::parameter::{EKF_OF_JOINT, UAS_OF_JOINT};
 use stribeck_core::observer::ekf;
 
-use super::swing::{Swing, joint_name};
+use super::swing::Swing;
 
 /// 97.5 % quantile of the normal distribution: half-width of a 95 % interval in σ.
 pub const Z95: f64 = 1.959_964;
@@ -30,7 +32,7 @@ pub enum Kind {
 pub struct Estimate {
     pub joint: usize,
     pub symbol: &'static str,
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
     pub value: f64,
     /// Standard error; `None` if the method has none.
     pub sigma: Option<f64>,
@@ -117,7 +119,8 @@ fn uas(swing: &Swing, initial: &[f64; 10], z: &[f64; 10]) -> Vec<Estimate> {
     let count = 5 * swing.joints();
     (0..count)
         .map(|n| {
-            let Parameter { symbol, unit, .. } = UAS_OF_JOINT[n % 5];
+            let p = UAS_OF_JOINT[n % 5];
+            let (symbol, unit) = (p.symbol, p.unit_at(swing.axes().joints[n / 5]));
             let distance = initial[n] - fixed[n];
             let way_percent = if distance == 0.0 {
                 100.0
@@ -127,7 +130,7 @@ fn uas(swing: &Swing, initial: &[f64; 10], z: &[f64; 10]) -> Vec<Estimate> {
             Estimate {
                 joint: n / 5,
                 symbol,
-                unit,
+                unit: unit.into(),
                 value: z[n],
                 sigma: None,
                 identifiable: false,
@@ -146,8 +149,10 @@ fn kalman(swing: &Swing, last: &stribeck_core::wire::block::Params) -> Vec<Estim
     let limit = 100.0 * f64::from(swing.config.ekf.identifiable);
     let moving = swing.moving();
     let mut rows = Vec::new();
+    let axes = swing.axes();
     for (joint, moving) in moving.iter().enumerate().take(swing.joints()) {
-        for (k, Parameter { symbol, unit, .. }) in EKF_OF_JOINT.into_iter().enumerate() {
+        for (k, p) in EKF_OF_JOINT.into_iter().enumerate() {
+            let (symbol, unit) = (p.symbol, p.unit_at(axes.joints[joint]));
             let i = 3 * joint + k;
             let (value, sigma) = (f64::from(last.p[i]), f64::from(last.sigma[i]));
             if k == 2 && !swing.config.ekf.drag {
@@ -170,9 +175,10 @@ fn kalman(swing: &Swing, last: &stribeck_core::wire::block::Params) -> Vec<Estim
                     format!("95 % half-width is {half:.0} % of the value (limit {limit:.0} %)")
                 };
                 let why = format!(
-                    "{width}; the {} moved faster than {:.2} rad/s in {:.0} % of the run",
-                    joint_name(swing, joint),
+                    "{width}; the {} moved faster than {:.2} {} in {:.0} % of the run",
+                    axes.name(joint),
                     swing.config.ekf.still_speed,
+                    axes.units(joint).velocity,
                     100.0 * moving
                 );
                 (false, why)
@@ -180,7 +186,7 @@ fn kalman(swing: &Swing, last: &stribeck_core::wire::block::Params) -> Vec<Estim
             rows.push(Estimate {
                 joint,
                 symbol,
-                unit,
+                unit: unit.into(),
                 value,
                 sigma: (sigma > 0.0).then_some(sigma),
                 identifiable,

@@ -2,11 +2,11 @@
 //! the UAS, green the off-line result, purple the initial guess.
 
 use stribeck_core::JOINTS;
-use stribeck_core::model::parameter::{EKF_OF_JOINT, Parameter, UAS_OF_JOINT};
+use stribeck_core::model::parameter::{EKF_OF_JOINT, UAS_OF_JOINT};
 use stribeck_core::wire::block::Params;
 
 use super::candidate::{Kind, Z95};
-use super::swing::{Swing, joint_name};
+use super::swing::Swing;
 use super::{Analysis, Report, joint_of, spectrum};
 use crate::report::chart::{Chart, Mark, Series};
 
@@ -35,9 +35,21 @@ fn mark(kind: Kind) -> Mark {
     }
 }
 
-/// "θ0 of the arm [rad]".
-fn angle_label(j: usize) -> String {
-    format!("θ{j} [rad]")
+/// "θ0 [rad]", "x0 [m]".
+fn place_label(swing: &Swing, j: usize) -> String {
+    let axes = swing.axes();
+    format!("{} [{}]", axes.symbol(j), axes.units(j).coordinate)
+}
+
+/// "ω0 [rad/s]", "v0 [m/s]".
+fn speed_label(swing: &Swing, j: usize) -> String {
+    let axes = swing.axes();
+    format!("{} [{}]", axes.speed_symbol(j), axes.units(j).velocity)
+}
+
+/// "arm, joint 0".
+fn joint_title(swing: &Swing, j: usize) -> String {
+    format!("{}, joint {j}", swing.axes().name(j))
 }
 
 /// A point that breaks the line wherever two neighbours are further apart than `longest` [s].
@@ -95,8 +107,7 @@ fn angle_chart(a: &Analysis, j: usize, end: f64) -> Chart {
             .map(|(tick, o)| (swing.seconds(*tick), of(o)));
         broken(points.filter(|p| p.0 <= end).collect(), gap)
     };
-    let title = format!("{}, joint {j}", joint_name(swing, j));
-    Chart::new(title, "time [s]", angle_label(j))
+    Chart::new(joint_title(swing, j), "time [s]", place_label(swing, j))
         .with(Series::new(
             "measured",
             MEASURED,
@@ -119,8 +130,12 @@ pub fn error_and_gain(a: &Analysis) -> Vec<Chart> {
         let points = params.iter().map(|(tick, p)| (swing.seconds(*tick), of(p)));
         broken(points.collect(), gap)
     };
-    let mut error = Chart::new("velocity error of the UAS", "time [s]", "|e| [rad/s]")
-        .with(Series::new("", UAS, series(&|p| p.error.into())));
+    let unit = format!("|e| [{}]", swing.axes().all(|u| u.velocity));
+    let mut error = Chart::new("velocity error of the UAS", "time [s]", unit).with(Series::new(
+        "",
+        UAS,
+        series(&|p| p.error.into()),
+    ));
     error.log_y = true;
     let gain = Chart::new("gain of the UAS", "time [s]", "k").with(Series::new(
         "",
@@ -135,15 +150,15 @@ pub fn ekf_parameters(a: &Analysis) -> Vec<Chart> {
     let swing = &a.swing;
     let mut charts = Vec::new();
     for j in 0..swing.joints() {
-        for (k, Parameter { symbol, unit, .. }) in EKF_OF_JOINT.into_iter().enumerate() {
+        for (k, p) in EKF_OF_JOINT.into_iter().enumerate() {
             if k == 2 && !swing.config.ekf.drag {
                 continue;
             }
             charts.push(ekf_parameter(
                 swing,
                 3 * j + k,
-                &format!("{symbol}{j}"),
-                unit,
+                &format!("{}{j}", p.symbol),
+                p.unit_at(swing.axes().joints[j]),
             ));
         }
     }
@@ -183,9 +198,10 @@ pub fn uas_parameters(a: &Analysis) -> Vec<Chart> {
     let fixed = swing.config.uas.fixed_point();
     (0..swing.joints())
         .map(|j| {
-            let title = format!("{}, joint {j}", joint_name(swing, j));
+            let title = joint_title(swing, j);
             let mut chart = Chart::new(title, "time [s]", "estimate / fixed point");
-            for (n, Parameter { symbol, .. }) in UAS_OF_JOINT.into_iter().enumerate() {
+            for (n, p) in UAS_OF_JOINT.into_iter().enumerate() {
+                let symbol = p.symbol;
                 let i = 5 * j + n;
                 let points = swing.params.samples().iter().map(|(tick, p)| {
                     (
@@ -214,8 +230,8 @@ pub fn free_runs(a: &Analysis) -> Vec<Chart> {
         let points = joint_of(&measured.trace, j);
         let range = span(points.iter().map(|p| p.1));
         let margin = 0.25 * (range.1 - range.0);
-        let title = format!("{}, joint {j}", joint_name(&a.swing, j));
-        let mut chart = Chart::new(title, "time [s]", angle_label(j));
+        let label = place_label(&a.swing, j);
+        let mut chart = Chart::new(joint_title(&a.swing, j), "time [s]", label);
         chart = chart.with(Series::new("measured", MEASURED, broken(points, gap)));
         for v in &a.validated {
             let points = measured.trace.iter().zip(&v.free_run.q);
@@ -231,7 +247,7 @@ pub fn free_runs(a: &Analysis) -> Vec<Chart> {
     charts
 }
 
-/// Measured minus free run \[mrad\] of the sets that are estimates, per joint.
+/// Measured minus free run [mrad or mm] of the sets that are estimates, per joint.
 pub fn free_run_errors(a: &Analysis) -> Vec<Chart> {
     let Some(measured) = &a.measured else {
         return Vec::new();
@@ -242,8 +258,9 @@ pub fn free_run_errors(a: &Analysis) -> Vec<Chart> {
     };
     (0..a.swing.joints())
         .map(|j| {
-            let title = format!("{}, joint {j}", joint_name(&a.swing, j));
-            let mut chart = Chart::new(title, "time [s]", "measured − free run [mrad]");
+            let unit = a.swing.axes().units(j).coordinate;
+            let label = format!("measured − free run [m{unit}]");
+            let mut chart = Chart::new(joint_title(&a.swing, j), "time [s]", label);
             for v in estimates() {
                 let points = measured.trace.iter().zip(&v.free_run.q);
                 let points = points
@@ -265,9 +282,13 @@ pub fn spectra(a: &Analysis) -> Vec<Chart> {
         .rfind(|v| matches!(v.candidate.kind, Kind::Ekf | Kind::Offline));
     (0..a.swing.joints())
         .map(|j| {
-            let title = format!("spectrum of the {}", joint_name(&a.swing, j));
-            let mut chart = Chart::new(title, "frequency [Hz]", format!("amplitude of θ{j} [rad]"))
-                .with(Series::new("measured", MEASURED, a.spectra[j].clone()));
+            let title = format!("spectrum of the {}", a.swing.axes().name(j));
+            let label = format!("amplitude of {}", place_label(&a.swing, j));
+            let mut chart = Chart::new(title, "frequency [Hz]", label).with(Series::new(
+                "measured",
+                MEASURED,
+                a.spectra[j].clone(),
+            ));
             if let (Some(best), Some(measured)) = (best, &a.measured) {
                 let times = measured.trace.iter().zip(&best.free_run.q);
                 let points: Vec<_> = times.map(|((t, _), q)| (*t, q[j])).collect();
@@ -285,7 +306,7 @@ pub fn spectra(a: &Analysis) -> Vec<Chart> {
         .collect()
 }
 
-/// Velocity over angle, both from the Kalman filter.
+/// Velocity over coordinate, both from the Kalman filter.
 pub fn portraits(a: &Analysis) -> Vec<Chart> {
     let swing = &a.swing;
     let records = swing.observed.samples();
@@ -293,11 +314,11 @@ pub fn portraits(a: &Analysis) -> Vec<Chart> {
     let stride = end.div_ceil(PORTRAIT_POINTS).max(1);
     (0..swing.joints())
         .map(|j| {
-            let title = format!("phase portrait of the {}", joint_name(swing, j));
+            let title = format!("phase portrait of the {}", swing.axes().name(j));
             let points = records[..end].iter().step_by(stride);
             let points =
                 points.map(|(_, o)| (f64::from(o.states.ekf_q[j]), f64::from(o.states.ekf_w[j])));
-            Chart::new(title, angle_label(j), format!("ω{j} [rad/s]")).with(Series::new(
+            Chart::new(title, place_label(swing, j), speed_label(swing, j)).with(Series::new(
                 "",
                 EKF,
                 points.collect(),
@@ -310,7 +331,7 @@ pub fn portraits(a: &Analysis) -> Vec<Chart> {
 pub fn residuals(a: &Analysis) -> Vec<Chart> {
     (0..a.swing.joints())
         .map(|j| {
-            let title = format!("{}, joint {j}", joint_name(&a.swing, j));
+            let title = joint_title(&a.swing, j);
             let mut chart = Chart::new(title, "time [s]", "measured − estimated [counts]");
             // The larger one first, so that the smaller one stays visible.
             for r in a.residuals.iter().rev().filter(|r| r.joint == j) {
@@ -322,14 +343,16 @@ pub fn residuals(a: &Analysis) -> Vec<Chart> {
         .collect()
 }
 
-/// Friction torque over velocity: measured points and the law of every set, per joint.
+/// Friction torque, or force, over velocity: measured points and the law of every set, per joint.
 pub fn torques(a: &Analysis) -> Vec<Chart> {
     a.torque
         .iter()
         .enumerate()
         .map(|(j, measured)| {
-            let title = format!("friction of the {}", joint_name(&a.swing, j));
-            let mut chart = Chart::new(title, format!("ω{j} [rad/s]"), "torque [mN·m]");
+            let axes = a.swing.axes();
+            let title = format!("friction of the {}", axes.name(j));
+            let label = format!("{} [m{}]", axes.joints[j].effort(), axes.units(j).effort);
+            let mut chart = Chart::new(title, speed_label(&a.swing, j), label);
             let reach = measured.fastest.max(0.1);
             for v in &a.validated {
                 let f = v.candidate.friction[j];

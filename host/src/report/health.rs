@@ -4,6 +4,7 @@ use serde::Serialize;
 use stribeck_core::wire::{Event, Hello, Status, What};
 
 use super::decimate::Decimated;
+use crate::config::axes::Axes;
 use crate::link::compare::Verdict;
 use crate::link::order::Losses;
 use crate::link::wording;
@@ -133,6 +134,9 @@ pub struct Health {
     pub counters: Option<Counters>,
     pub events: Vec<EventLine>,
     pub events_total: u64,
+    /// Joints of the device that said them.
+    #[serde(skip)]
+    axes: Axes,
     /// Mean and largest load [%] over received time in ticks.
     #[serde(skip)]
     pub loads: Decimated<(f64, f64)>,
@@ -157,6 +161,7 @@ impl Default for Health {
             counters: None,
             events: Vec::new(),
             events_total: 0,
+            axes: Axes::default(),
             loads: Decimated::new(LOADS),
             weight: 0.0,
             seconds: 0,
@@ -167,6 +172,7 @@ impl Default for Health {
 impl Health {
     pub fn hello(&mut self, hello: &Hello) {
         self.device = Some(Device::new(hello));
+        self.axes = wording::axes(hello);
     }
 
     pub fn event(&mut self, event: &Event) {
@@ -176,7 +182,7 @@ impl Health {
         if self.events.len() < EVENTS && !noise {
             self.events.push(EventLine {
                 tick: event.tick,
-                text: wording::event(event),
+                text: wording::event(event, &self.axes),
             });
         }
     }

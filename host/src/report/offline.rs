@@ -14,7 +14,6 @@ use crate::identify::data::record::Record;
 use crate::identify::method::greybox::Greybox;
 use crate::identify::method::{Options, run};
 use crate::identify::model::parametric::{Coef, Rig};
-use crate::identify::model::plant::Label;
 use crate::identify::outcome::Outcome;
 
 /// With the Stribeck bump and its velocity: without them the law is too stiff at standstill, and that error lands in μd and μv.
@@ -56,9 +55,7 @@ fn candidate(outcome: &Outcome, vt: f64) -> Candidate {
     for (joint, law) in friction.iter_mut().enumerate() {
         let mut bump = 0.0;
         for term in TERMS {
-            let Label {
-                name: symbol, unit, ..
-            } = term.label();
+            let symbol = term.label().name;
             let name = format!("{symbol}{joint}");
             let Some(e) = outcome.estimates.iter().find(|e| e.name == name) else {
                 continue;
@@ -72,7 +69,7 @@ fn candidate(outcome: &Outcome, vt: f64) -> Candidate {
             estimates.push(Estimate {
                 joint,
                 symbol,
-                unit,
+                unit: e.unit.clone(),
                 value: e.value,
                 sigma: e.stderr,
                 identifiable: e.identifiable,

@@ -4,11 +4,13 @@
 
 use std::fmt::Write as _;
 
+use stribeck_core::model::joint::Joint;
 use stribeck_core::model::plant::PlantConfig;
 
 use super::markup::{escape, figure};
 use super::{Analysis, Report, figures, health_section, result_section};
 use crate::config;
+use crate::config::axes::Axes;
 
 /// Sections and figures, numbered as they come.
 pub struct Page {
@@ -111,11 +113,12 @@ fn never_swung(report: &Report) -> String {
 
 /// The sections that only a run has, in the order of the argument: seen, estimated, validated, doubted.
 fn sections(page: &mut Page, a: &Analysis) {
-    page.section("Measured and estimated angles");
+    let axes = a.swing.axes();
+    page.section(&format!("Measured and estimated {}s", axes.word()));
     page.figure(
         &figures::angles(a),
         1,
-        "Angles over the whole run: measured by the encoders, estimated on the device by both observers. Gaps in the lines are lost ticks.",
+        "The whole run: measured by the encoders, estimated on the device by both observers. Gaps in the lines are lost ticks.",
     );
     page.figure(
         &figures::angles_detail(a),
@@ -148,23 +151,49 @@ fn sections(page: &mut Page, a: &Analysis) {
         .dominant_hz
         .iter()
         .enumerate()
-        .filter_map(|(j, f)| f.map(|f| format!("θ{j} at {f:.3} Hz")))
+        .filter_map(|(j, f)| f.map(|f| format!("{} at {f:.3} Hz", axes.symbol(j))))
         .collect();
     let caption = format!(
-        "Above: amplitude spectrum of each joint (Hann window); strongest: {}. Below: velocity over angle, from the Kalman filter, first 60 s at most.",
+        "Above: amplitude spectrum of each joint (Hann window); strongest: {}. Below: velocity over {}, from the Kalman filter, first 60 s at most.",
         if dominant.is_empty() {
             "none".into()
         } else {
             dominant.join(", ")
-        }
+        },
+        axes.word()
     );
     page.figure(&both, 2, &caption);
     page.section("Residuals");
     result_section::residuals(page, a);
-    page.section("Friction torque and velocity");
+    page.section(&format!(
+        "Friction {} and velocity",
+        efforts(&axes).join(" or ")
+    ));
     result_section::torque(page, a);
     page.section("What could be identified");
     result_section::identifiability(page, a);
+}
+
+/// "torque", "force", or both in the order of the joints.
+fn efforts(axes: &Axes) -> Vec<&'static str> {
+    let mut words: Vec<_> = axes.joints[..axes.dof].iter().map(|j| j.effort()).collect();
+    words.dedup();
+    words
+}
+
+/// What the Coulomb coefficients of this plant are, and are not.
+fn coulomb(report: &Report) -> &'static str {
+    let joints = report.config.as_ref().map(|c| Axes::of(&c.plant));
+    let slides = joints.is_some_and(|a| a.joints[..a.dof].contains(&Joint::Prismatic));
+    match slides {
+        false => {
+            "Coulomb friction here is a torque per newton of joint force (metres): coefficient times effective radius. Neither of them alone is known."
+        }
+        true => {
+            "Coulomb friction of a joint that slides is a force per newton of normal force, its coefficient. Of a joint that turns it is a torque \
+             per newton of joint force (metres): coefficient times effective radius, and neither of them alone is known."
+        }
+    }
 }
 
 fn limits(report: &Report) -> String {
@@ -200,8 +229,10 @@ fn limits(report: &Report) -> String {
             .enumerate()
             .map(|(j, m)| {
                 format!(
-                    "joint {j} up to {:.2} rad/s at a median load of {:.2} N",
-                    m.fastest, m.normal
+                    "joint {j} up to {:.2} {} at a median load of {:.2} N",
+                    m.fastest,
+                    a.swing.axes().units(j).velocity,
+                    m.normal
                 )
             })
             .collect();
@@ -216,10 +247,10 @@ fn limits(report: &Report) -> String {
              encoders: the Kalman filter assumes them, and what the grey box finds for them is what makes its law fit there, good for as \
              long as that law is the true one.",
             "UAS parameters are not measurements. Their law contains no measurement except the size of the error, so they move from the \
-             guess to a fixed point that is known beforehand. The UAS angles and velocities are sound.",
+             guess to a fixed point that is known beforehand. The UAS coordinates and velocities are sound.",
             "A free-run fit is dominated by the large swings at the beginning. 99.9 % does not mean parameters within .1 %; \
              two different laws may fit equally well.",
-            "Coulomb friction here is a torque per newton of joint force (metres): coefficient times effective radius. Neither of them alone is known.",
+            coulomb(report),
             "One run is one temperature, one lubrication, one assembly. Repeat the run to learn how much the values scatter.",
             "Equal digests prove that the device computed what this program computes from the same counts; they say nothing about \
              whether an encoder slipped or was mounted with an offset.",

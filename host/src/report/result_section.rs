@@ -3,7 +3,7 @@
 use super::candidate::{Candidate, Estimate, Kind};
 use super::markup::{Scaled, escape, percent, table};
 use super::page::Page;
-use super::swing::{Start, joint_name};
+use super::swing::Start;
 use super::{Analysis, Report, figures, free_run};
 
 /// The first thing to read: how well the run is explained, and by which friction.
@@ -37,15 +37,10 @@ pub fn result(page: &mut Page, report: &Report, a: &Analysis) {
                 None => "none".into(),
             };
             vec![
-                format!(
-                    "{}{} ({})",
-                    e.symbol,
-                    e.joint,
-                    joint_name(&a.swing, e.joint)
-                ),
+                format!("{}{} ({})", e.symbol, e.joint, a.swing.axes().name(e.joint)),
                 s.digits(e.value),
                 interval,
-                s.unit(e.unit),
+                s.unit(&e.unit),
                 identifiable(e),
             ]
         })
@@ -55,7 +50,7 @@ pub fn result(page: &mut Page, report: &Report, a: &Analysis) {
         .fit_percent
         .iter()
         .enumerate()
-        .map(|(j, f)| format!("{} {}", joint_name(&a.swing, j), percent(*f)))
+        .map(|(j, f)| format!("{} {}", a.swing.axes().name(j), percent(*f)))
         .collect();
     page.html(&table(
         "result",
@@ -91,7 +86,7 @@ fn start(a: &Analysis) -> String {
     match a.start {
         Some(Start::Captured { q, .. }) => {
             let angles: Vec<String> = (0..a.swing.joints())
-                .map(|j| format!("{} {:.2}°", joint_name(&a.swing, j), q[j].to_degrees()))
+                .map(|j| format!("{} {}", a.swing.axes().name(j), a.swing.axes().place(j, q[j])))
                 .collect();
             format!(
                 "Held at {} and let go {:.1} ms after the device captured that start.",
@@ -132,13 +127,17 @@ pub fn validation(page: &mut Page, a: &Analysis) {
             ),
         );
     }
-    let joints = a.swing.joints();
+    let (joints, axes) = (a.swing.joints(), a.swing.axes());
     let mut head = vec!["parameters".to_string(), "from".into()];
     for j in 0..joints {
-        head.push(format!("fit θ{j} [%]"));
+        head.push(format!("fit {} [%]", axes.symbol(j)));
     }
     for j in 0..joints {
-        head.push(format!("RMS θ{j} [mrad]"));
+        head.push(format!(
+            "RMS {} [m{}]",
+            axes.symbol(j),
+            axes.units(j).coordinate
+        ));
     }
     let rows: Vec<Vec<String>> = a
         .validated
@@ -160,7 +159,7 @@ pub fn validation(page: &mut Page, a: &Analysis) {
     page.figure(
         &figures::free_run_errors(a),
         2,
-        "Measured angle minus free run of the estimated sets.",
+        "Measured minus free run of the estimated sets.",
     );
 }
 
@@ -180,7 +179,7 @@ pub fn residuals(page: &mut Page, a: &Analysis) {
         .map(|r| {
             vec![
                 r.observer.to_string(),
-                format!("{} (joint {})", joint_name(&a.swing, r.joint), r.joint),
+                format!("{} (joint {})", a.swing.axes().name(r.joint), r.joint),
                 format!("{:.3}", r.mean).replace('-', "−"),
                 format!("{:.3}", r.rms),
                 format!("{:.2}", r.largest),
@@ -192,7 +191,7 @@ pub fn residuals(page: &mut Page, a: &Analysis) {
         "residuals",
         &[
             "observer",
-            "angle",
+            a.swing.axes().word(),
             "mean [counts]",
             "RMS [counts]",
             "largest [counts]",
@@ -204,7 +203,7 @@ pub fn residuals(page: &mut Page, a: &Analysis) {
     page.figure(
         &figures::residuals(a),
         2,
-        "Measured minus estimated angle at the records of the device. Rounding alone gives .29 counts RMS; a correlation near 1 is a systematic error.",
+        "Measured minus estimated at the records of the device. Rounding alone gives .29 counts RMS; a correlation near 1 is a systematic error.",
     );
 }
 
@@ -219,7 +218,7 @@ pub fn torque(page: &mut Page, a: &Analysis) {
         &figures::torques(a),
         2,
         &format!(
-            "Dots: torque from the momentum balance of the measured angles, without any friction law, averaged over bins of velocity. \
+            "Dots: from the momentum balance of the measured motion, without any friction law, averaged over bins of velocity. \
              Lines: the law of each set at the median normal force of the run, {}; the band is the Kalman filter's 95 % \
              in the worst case of correlation. The dots saw the normal force of their moment, so they scatter about the lines. Laws that leave the chart are too strong for it.",
             normal.join(", ")
@@ -246,7 +245,7 @@ pub fn identifiability(page: &mut Page, a: &Analysis) {
                 s.digits(e.value),
                 sigma,
                 format!("{low} … {high}"),
-                s.unit(e.unit),
+                s.unit(&e.unit),
                 identifiable(e),
                 escape(&e.why),
             ]);
@@ -273,9 +272,13 @@ pub fn identifiability(page: &mut Page, a: &Analysis) {
     } else {
         ", drag d (switched off)"
     };
+    let axes = a.swing.axes();
+    let assumed: Vec<String> = (0..axes.dof)
+        .map(|j| format!("{} {}", config.ekf.vt[j], axes.units(j).velocity))
+        .collect();
     page.paragraph(&format!(
-        "Not estimated by the Kalman filter: μs, Fnt, vt (assumed {} rad/s){drag}.",
-        config.ekf.vt.map(|v| v.to_string())[..a.swing.joints()].join(" and ")
+        "Not estimated by the Kalman filter: μs, Fnt, vt (assumed {}){drag}.",
+        assumed.join(" and ")
     ));
     let prior = a.validated.iter().find(|v| v.candidate.kind == Kind::Uas);
     let Some(prior) = prior else { return };
@@ -291,7 +294,7 @@ pub fn identifiability(page: &mut Page, a: &Analysis) {
                 s.digits(p.initial),
                 s.digits(e.value),
                 s.digits(p.fixed_point),
-                s.unit(e.unit),
+                s.unit(&e.unit),
                 format!("{:.2}", p.way_percent).replace('-', "−"),
                 format!("{:+.2}", 100.0 * (e.value / p.fixed_point - 1.0)).replace('-', "−"),
             ]

@@ -1,7 +1,7 @@
 //! One run of the pendulum, from the moment it was let go until it came to rest, in bounded memory.
 //!
 //! Filled by `collect` while the log streams by; everything the report draws is computed from it.
-//! Times are in seconds since the run's start ([`Start`]), angles in radians.
+//! Times are in seconds since the run's start ([`Start`]), coordinates in radians, or metres of a joint that slides.
 
 use serde::Serialize;
 use stribeck_core::JOINTS;
@@ -11,6 +11,7 @@ use stribeck_core::wire::Initial;
 use stribeck_core::wire::block::{Params, States};
 
 use super::decimate::Decimated;
+use crate::config::axes::Axes;
 use crate::link::order::Gap;
 
 /// Measured angles kept: 52 s of every tick, an hour of every 128th.
@@ -141,6 +142,11 @@ impl Swing {
         self.config.plant.dof().min(JOINTS)
     }
 
+    /// What the joints are called and measured in.
+    pub fn axes(&self) -> Axes {
+        Axes::of(&self.config.plant)
+    }
+
     pub fn plant(&self) -> AnyPlant<f64> {
         self.config.plant.build()
     }
@@ -150,7 +156,7 @@ impl Swing {
         self.config.quantum()
     }
 
-    /// Measured angles over time: (t \[s\], q \[rad\]).
+    /// Measured angles over time: (t \[s\], q \[rad or m\]).
     pub fn trace(&self) -> Vec<(f64, [f64; JOINTS])> {
         let samples = self.measured.samples().iter();
         samples.map(|(tick, q)| (self.seconds(*tick), *q)).collect()
@@ -165,14 +171,5 @@ impl Swing {
             let fast = |o: &Observed| o.states.ekf_w[j].abs() > still;
             records.iter().filter(|(_, o)| fast(o)).count() as f64 / count
         })
-    }
-}
-
-/// What each joint is called.
-pub fn joint_name(swing: &Swing, joint: usize) -> &'static str {
-    match (swing.joints(), joint) {
-        (1, _) => "pendulum",
-        (_, 0) => "arm",
-        _ => "pendulum",
     }
 }

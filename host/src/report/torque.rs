@@ -31,7 +31,7 @@ const WINDOWS: usize = 4;
 /// One point of the measured curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// Velocity [rad/s], torque [N·m] and its standard error.
+    /// Velocity [rad/s or m/s], torque [N·m] or force \[N\], and its standard error.
     pub w: f64,
     pub torque: f64,
     pub stderr: f64,
@@ -43,7 +43,7 @@ pub struct Point {
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Measured {
     pub points: Vec<Point>,
-    /// Largest velocity [rad/s] and median normal force \[N\] during the run.
+    /// Largest velocity [rad/s or m/s] and median normal force \[N\] during the run.
     pub fastest: f64,
     pub normal: f64,
 }
@@ -58,7 +58,7 @@ struct Node {
     normal: [f64; JOINTS],
 }
 
-/// Measured friction of every moving joint, from (t \[s\], q \[rad\]).
+/// Measured friction of every moving joint, from (t \[s\], q \[rad or m\]).
 pub fn measure(swing: &Swing, trace: &[(f64, [f64; JOINTS])]) -> Vec<Measured> {
     let plant = swing.plant();
     let nodes: Vec<Option<Node>> = nodes(trace)

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use crate::config::axes::Axes;
 use crate::identify::data::record::Record;
 use crate::identify::outcome::Outcome;
 use crate::report::chart::{Chart, Figure, Mark, Series};
 
 /// Measurement and free runs above, residuals below, per joint.
-pub fn plot(record: &Record, outcomes: &[Outcome], path: &Path) -> anyhow::Result<()> {
+pub fn plot(record: &Record, axes: &Axes, outcomes: &[Outcome], path: &Path) -> anyhow::Result<()> {
     let mut charts = Vec::new();
     for j in 0..record.joints {
         let at = |q: &[[f64; 2]]| {
@@ -18,12 +19,17 @@ pub fn plot(record: &Record, outcomes: &[Outcome], path: &Path) -> anyhow::Resul
                 .map(|(&t, q)| (t, q[j]))
                 .collect::<Vec<_>>()
         };
-        let mut angle = Chart::new(format!("joint {j}"), "time [s]", "angle [rad]")
-            .with(Series::new("measured", 6, at(&record.q)));
+        let unit = axes.units(j).coordinate;
+        let label = format!("{} [{unit}]", axes.symbol(j));
+        let mut angle = Chart::new(format!("joint {j}"), "time [s]", label).with(Series::new(
+            "measured",
+            6,
+            at(&record.q),
+        ));
         let mut residual = Chart::new(
             format!("joint {j}: free run − measurement"),
             "time [s]",
-            "residual [rad]",
+            format!("residual [{unit}]"),
         );
         for (i, o) in outcomes
             .iter()

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use stribeck_core::JOINTS;
 use stribeck_core::model::plant::PlantConfig;
 
 use super::{Args, Plant};
 use crate::bond::describe;
 use crate::bond::equations::System;
 use crate::bond::simulate::Of;
+use crate::config::axes::Axes;
 use crate::error::{Error, Result};
 use crate::identify::data::dataset::{Channel, Dataset, Quantity};
 use crate::identify::data::graphed::Graphed;
@@ -61,7 +63,7 @@ pub fn dataset(args: &Args, file: &Path) -> Result<Loaded> {
         };
         (imported, Rig::of(&plant))
     } else {
-        let imported = import::read(file, &options(args))?;
+        let imported = import::read(file, &options(args, configured.map(|c| c.plant)))?;
         let rig = rig(args, &imported.record, configured.map(|c| c.plant))?;
         (imported, rig)
     };
@@ -80,8 +82,11 @@ pub fn dataset(args: &Args, file: &Path) -> Result<Loaded> {
     })
 }
 
-fn options(args: &Args) -> import::Options {
+fn options(args: &Args, plant: Option<PlantConfig>) -> import::Options {
     import::Options {
+        axes: plant.as_ref().map(Axes::of).unwrap_or_default(),
+        rest: plant.map_or([0.0; JOINTS], |p| p.rest().map(f64::from)),
+        counts_per_metre: args.counts_per_metre,
         time: args.time.clone(),
         time_unit: args.time_unit,
         angle: args.angle.clone(),
@@ -168,7 +173,7 @@ fn stage(args: &Args, file: &Path) -> Result<Dataset> {
         .iter()
         .map(|f| f * args.force_gain)
         .collect();
-    let t = import::stage_times(&table, file, &options(args))?;
+    let t = import::stage_times(&table, file, &options(args, None))?;
     let channel = |quantity, x| Channel {
         quantity,
         joint: 0,
@@ -222,7 +227,7 @@ fn graphed(args: &Args, source: &str, file: &Path) -> Result<Dataset> {
         graphed.constant[k] = Some(number(name, value)?);
     }
     let table = Table::read(file, args.header)?;
-    let t: std::sync::Arc<[f64]> = import::stage_times(&table, file, &options(args))?.into();
+    let t: std::sync::Arc<[f64]> = import::stage_times(&table, file, &options(args, None))?.into();
     let channel = |quantity, joint, x: &[f64]| Channel {
         quantity,
         joint,

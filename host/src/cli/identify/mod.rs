@@ -10,6 +10,7 @@ use anyhow::Context;
 use serde_json::json;
 
 use crate::cli::exit::Exit;
+use crate::config::axes::Axes;
 use crate::error::Error;
 use crate::file;
 use crate::identify::across::across;
@@ -89,12 +90,15 @@ pub struct Args {
     /// Column(s) of the angle, or of the stage's position: names or numbers
     #[arg(long, value_delimiter = ',')]
     angle: Vec<String>,
-    /// Unit of the angle columns
+    /// Unit of the angle columns; a joint that slides is in metres, or in counts too
     #[arg(long, value_enum, default_value = "rad")]
     unit: Unit,
     /// Size of a count
     #[arg(long)]
     counts_per_rev: Option<f64>,
+    /// Size of a count of a joint that slides
+    #[arg(long)]
+    counts_per_metre: Option<f64>,
     /// Sampling rate [Hz] of a table without times
     #[arg(long)]
     rate: Option<f64>,
@@ -201,7 +205,8 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
             .with_context(|| format!("{} cannot be identified", file.display()))?;
         if let (Some(path), Ok(motion)) = (&args.plot, data.motion()) {
             let path = &numbered(path, number, args.files.len());
-            figure::plot(&motion.record, &outcomes, path)?;
+            let axes = Axes::of(&motion.rig.config());
+            figure::plot(&motion.record, &axes, &outcomes, path)?;
         }
         results.push(Found {
             name: data.name.clone(),

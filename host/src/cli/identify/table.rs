@@ -36,11 +36,7 @@ pub fn text(o: &Outcome) -> String {
                     .map(|r| format!("{r:.3e}"))
                     .collect::<Vec<_>>()
                     .join(" / "),
-                match o.method {
-                    "stage" => "N",
-                    "bond" => "in the outputs' units",
-                    _ => "rad",
-                }
+                o.rms_unit
             )
         }
     }
@@ -156,6 +152,7 @@ pub fn as_json(o: &Outcome) -> serde_json::Value {
         "chi2_reduced": o.residuals.as_ref().and_then(|r| finite(r.chi2)),
         "fit_percent": o.fit,
         "residual_rms": o.rms,
+        "residual_rms_unit": o.rms_unit,
         "residual_rms_counts": o.rms_counts,
         "seconds": o.seconds,
         "normalised_seconds": o.normalised,

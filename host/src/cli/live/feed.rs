@@ -7,10 +7,12 @@ use std::collections::VecDeque;
 
 use stribeck_core::JOINTS;
 use stribeck_core::device::run::Phase;
+use stribeck_core::model::joint::Joint;
 use stribeck_core::model::parameter;
 use stribeck_core::wire::block::{Params, Record};
 use stribeck_core::wire::{Block, Event, Hello, Status, What};
 
+use crate::config::axes::Axes;
 use crate::link::compare::Check;
 use crate::link::session::SessionEvent;
 use crate::log::angles::Angles;
@@ -80,14 +82,22 @@ impl Band {
     }
 }
 
+/// Factor and unit in which a coordinate is drawn, so that both kinds fit one axis.
+pub fn shown(joint: Joint) -> (f64, &'static str) {
+    match joint {
+        Joint::Revolute => (180.0 / std::f64::consts::PI, "deg"),
+        Joint::Prismatic => (1e3, "mm"),
+    }
+}
+
 /// Everything the screen shows.
 #[derive(Default)]
 pub struct Feed {
-    /// Measured angles \[deg\], from counts.
+    /// Measured coordinates, from counts: degrees of a joint that turns, millimetres of one that slides.
     pub angle: [Curve; JOINTS],
-    /// EKF velocities [rad/s].
+    /// EKF velocities [rad/s or m/s].
     pub velocity: [Curve; JOINTS],
-    /// UAS velocity error |e| [rad/s] and gain k.
+    /// UAS velocity error |e| [rad/s, m/s] and gain k.
     pub error: Curve,
     pub gain: Curve,
     /// Friction as the Kalman filter has it, in the order of [`parameter::EKF`], with its 95 % band.
@@ -96,7 +106,7 @@ pub struct Feed {
     pub status: Option<Status>,
     /// Device, build and board of the last Hello.
     pub device: String,
-    pub dof: usize,
+    pub axes: Axes,
     pub phase: Phase,
     /// Time of the last block [s since the device's reset].
     pub now_s: f64,
@@ -107,7 +117,6 @@ pub struct Feed {
     pub differing: u64,
     pub events: VecDeque<String>,
     angles: Option<Angles>,
-    degrees_per_count: [f64; JOINTS],
     tick_hz: f64,
 }
 
@@ -150,8 +159,7 @@ impl Feed {
             self.say("this device's configuration cannot be read by this build");
             return;
         };
-        self.dof = config.plant.dof();
-        self.degrees_per_count = config.encoders.map(|e| 360.0 / f64::from(e.counts_per_rev));
+        self.axes = Axes::of(&config.plant);
         match &mut self.angles {
             Some(angles) if !begins => angles.set_config(&config, hello.config_since),
             angles => *angles = Some(Angles::new(&config)),
@@ -181,13 +189,10 @@ impl Feed {
         }
         let hz = self.tick_hz.max(1.0);
         if let Some(angles) = &mut self.angles {
-            let (curves, scale) = (&mut self.angle, self.degrees_per_count);
-            angles.block(block, |c, _| {
+            let (curves, scale) = (&mut self.angle, self.axes.joints.map(|j| shown(j).0));
+            angles.block(block, |c, q| {
                 for joint in 0..JOINTS {
-                    curves[joint].push(
-                        c.tick as f64 / hz,
-                        f64::from(c.counts[joint]) * scale[joint],
-                    );
+                    curves[joint].push(c.tick as f64 / hz, q[joint] * scale[joint]);
                 }
             });
         }
@@ -219,7 +224,10 @@ impl Feed {
         if let What::Run { to, .. } = event.what {
             self.phase = to;
         }
-        self.event(self.seconds(event.tick), crate::link::wording::event(event));
+        self.event(
+            self.seconds(event.tick),
+            crate::link::wording::event(event, &self.axes),
+        );
     }
 
     fn event(&mut self, t_s: f64, text: String) {

@@ -13,7 +13,7 @@ use ratatui::widgets::{Axis, Block, Chart, Clear, Dataset, GraphType, Paragraph,
 use stribeck_core::device::run::Phase;
 use stribeck_core::model::parameter;
 
-use crate::cli::live::feed::{Curve, Feed};
+use crate::cli::live::feed::{Curve, Feed, shown};
 
 /// What the keys change.
 #[derive(Clone, Debug)]
@@ -124,38 +124,58 @@ const ROW: u16 = 7;
 
 /// Rows of plots, the most telling first; a small terminal shows fewer.
 fn curves(frame: &mut Frame<'_>, area: Rect, feed: &Feed, view: &View) {
-    let names = ["arm", "pendulum"];
-    let joints = feed.dof.clamp(1, 2);
+    let (axes, joints) = (&feed.axes, feed.axes.dof);
     let window = |curve: &Curve| curve.window(feed.now_s, view.span_s);
-    let per_joint = |title: &str, curves: &[Curve; 2]| -> Vec<Plot> {
+    let per_joint = |title: &dyn Fn(usize) -> String, curves: &[Curve; 2]| -> Vec<Plot> {
         (0..joints)
-            .map(|j| Plot::line(format!("{title}{j} {}", names[j]), window(&curves[j])))
+            .map(|j| Plot::line(format!("{} {}", title(j), axes.name(j)), window(&curves[j])))
             .collect()
+    };
+    // "angle [deg] θ0", "position [mm] x0".
+    let place = |j: usize| {
+        let (_, unit) = shown(axes.joints[j]);
+        format!(
+            "{} [{unit}] {}",
+            axes.joints[j].coordinate(),
+            axes.symbol(j)
+        )
+    };
+    let speed = |j: usize| {
+        let unit = axes.units(j).velocity;
+        format!("velocity [{unit}] {}", axes.speed_symbol(j))
     };
     // Three parameters of a joint, the next joint's behind them.
     let friction = |k: usize| -> Vec<Plot> {
         (0..joints)
             .map(|j| {
                 let (p, band) = (&parameter::EKF[3 * j + k], &feed.friction[3 * j + k]);
-                let title = format!("{} {} [{}] ·· 95 %", p.symbol, names[j], p.unit);
+                let title = format!(
+                    "{} {} [{}] ·· 95 %",
+                    p.symbol,
+                    axes.name(j),
+                    p.unit_at(axes.joints[j])
+                );
                 let [value, low, high] = [&band.value, &band.low, &band.high].map(window);
                 Plot::band(title, value, low, high)
             })
             .collect()
     };
     let adaptation = vec![
-        Plot::line("UAS error |e| [rad/s]", window(&feed.error)),
+        Plot::line(
+            format!("UAS error |e| [{}]", axes.all(|u| u.velocity)),
+            window(&feed.error),
+        ),
         Plot::line("UAS gain k", window(&feed.gain)),
     ];
     let rows = [
-        per_joint("angle [deg] θ", &feed.angle),
+        per_joint(&place, &feed.angle),
         friction(0),
         friction(1),
-        per_joint("velocity [rad/s] ω", &feed.velocity),
+        per_joint(&speed, &feed.velocity),
         adaptation,
     ];
-    let shown = usize::from(area.height / ROW).clamp(2, rows.len());
-    let places = Layout::vertical(vec![Constraint::Ratio(1, shown as u32); shown]).split(area);
+    let count = usize::from(area.height / ROW).clamp(2, rows.len());
+    let places = Layout::vertical(vec![Constraint::Ratio(1, count as u32); count]).split(area);
     for (row, place) in rows.iter().zip(places.iter()) {
         let parts = vec![Constraint::Ratio(1, row.len() as u32); row.len()];
         for (plot, place) in row
@@ -274,12 +294,8 @@ fn parameters(frame: &mut Frame<'_>, area: Rect, feed: &Feed) {
         format!("stage: {stage}"),
         Style::new().fg(GREY),
     )];
-    for (i, p) in parameter::EKF
-        .iter()
-        .enumerate()
-        .take(3 * feed.dof.clamp(1, 2))
-    {
-        let (name, unit) = (p.symbol, p.unit);
+    for (i, p) in parameter::EKF.iter().enumerate().take(3 * feed.axes.dof) {
+        let (name, unit) = (p.symbol, p.unit_at(feed.axes.joints[i / 3]));
         let (p, half) = (f64::from(params.p[i]), 1.96 * f64::from(params.sigma[i]));
         if params.sigma[i] == 0.0 {
             continue;

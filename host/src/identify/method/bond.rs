@@ -129,6 +129,7 @@ fn outcome(
         let square: f64 = r.iter().map(|r| r * r).sum();
         out.rms.push((square / r.len().max(1) as f64).sqrt());
         out.rms_counts.push(None);
+        out.rms_unit = "in the outputs' units".into();
     }
     let head: Vec<String> = labels.iter().map(|l| format!("{:>13}", l.0)).collect();
     out.choice

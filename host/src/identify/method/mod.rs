@@ -23,9 +23,11 @@ pub mod stage;
 
 use std::time::Instant;
 
+use stribeck_core::model::plant::PlantConfig;
+
 use crate::error::{Error, Result};
 use crate::identify::data::dataset::Dataset;
-use crate::identify::model::parametric::Coef;
+use crate::identify::model::parametric::{Coef, Rig};
 use crate::identify::outcome::Outcome;
 use crate::identify::verdict::{Pattern, Verdict};
 
@@ -109,7 +111,7 @@ pub fn run(method: &dyn Method, data: &Dataset, options: &Options) -> Result<Out
     if let (Some(_), Ok(motion)) = (data.rig, data.motion()) {
         notes = motion.notes.clone();
         if motion.rig.joints() == 2 {
-            notes.push(SCALE_RULE.into());
+            notes.push(scale_rule(&motion.rig));
         }
         out = out.timed(began, motion.record.duration() / motion.record.dt());
     } else {
@@ -123,8 +125,15 @@ pub fn run(method: &dyn Method, data: &Dataset, options: &Options) -> Result<Out
 }
 
 /// Passive motion shows ratios only.
-const SCALE_RULE: &str = "a passive record fixes friction only relative to inertia: m2·g·l2 of the rig is the unit of mass, and the rig's \
-                          tolerances of masses and l2 are in the standard errors";
+fn scale_rule(rig: &Rig) -> String {
+    let (unit, known) = match rig.config() {
+        PlantConfig::Furuta(_) => ("m2·g·l2 of the rig is the unit of mass", "masses and l2"),
+        _ => ("the masses of the rig are the unit", "masses and levers"),
+    };
+    format!(
+        "a passive record fixes friction only relative to inertia: {unit}, and the rig's tolerances of {known} are in the standard errors"
+    )
+}
 
 /// Nothing is called identifiable that the verdict does not carry. `moves`: the fit is that of a motion.
 fn withhold(out: &mut Outcome, moves: bool) {

@@ -98,7 +98,7 @@ impl Method for UasObserver {
             freedom: 0.0,
         };
         let mut out = Outcome::of(self.name(), Verdict::Prior, motion, &known);
-        out.estimates = priors(&config, &z);
+        out.estimates = priors(&config, &rig, &z);
         out.notes.push(
             "the UAS parameter law contains no measurement: it ends at its fixed point on any record"
                 .into(),
@@ -108,7 +108,8 @@ impl Method for UasObserver {
 }
 
 /// Each parameter with the fixed point of its law and how far it has come.
-fn priors(config: &uas::Config, z: &[f64; 10]) -> Vec<Estimate> {
+fn priors(config: &uas::Config, plant: &PlantConfig, z: &[f64; 10]) -> Vec<Estimate> {
+    let joints = plant.joints();
     let fixed = config.fixed_point();
     let one = |(i, p): (usize, &Parameter)| {
         let (initial, end) = (f64::from(config.bounds[i].initial), f64::from(fixed[i]));
@@ -121,7 +122,7 @@ fn priors(config: &uas::Config, z: &[f64; 10]) -> Vec<Estimate> {
             "prior: fixed point {end:.4e}, {:.1} % of the way",
             100.0 * moved
         );
-        Estimate::prior(p.symbol, z[i], p.unit, why)
+        Estimate::prior(p.symbol, z[i], p.unit_at(joints[i / 5]), why)
     };
     parameter::UAS.iter().enumerate().map(one).collect()
 }

@@ -49,6 +49,7 @@ impl Method for Stage {
         out.fit = vec![found.fit];
         out.rms = vec![found.rms];
         out.rms_counts = vec![None];
+        out.rms_unit = "N".into();
         out.notes = vec!["fit and RMS [N] are those of the force".into()];
         Ok(out)
     }

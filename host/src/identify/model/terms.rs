@@ -5,6 +5,7 @@
 //! n·ln(χ²/n) + k·ln n, with n the effective sample size rather than the number of readings: residuals of a model that is nearly right are
 //! strongly correlated. What is rarely needed (asymmetry, another kind of load) is tried only while the record is not explained.
 
+use crate::config::axes::Axes;
 use crate::identify::data::free_motion::FreeMotion;
 use crate::identify::data::record::Record;
 use crate::identify::fit::fitted::{Fitted, Options, Prepared, fit};
@@ -35,8 +36,10 @@ pub struct Candidate {
     pub load: Load,
     /// χ² per degree of freedom.
     pub chi2: f64,
-    /// RMS of the free run over the held-out part \[rad\]; not computed where the criterion already says no.
+    /// RMS of the free run over the held-out part, in `unit`; not computed where the criterion already says no.
     pub held_out: Option<f64>,
+    /// Of `held_out`; joints that differ in kind are each taken relative to their own motion.
+    pub unit: &'static str,
     pub fit: Vec<f64>,
     pub chosen: bool,
     /// Why it was (not) taken, for the table.
@@ -65,10 +68,11 @@ impl Candidate {
         let held = self.held_out.map_or("–".to_string(), |h| format!("{h:.5}"));
         let fit: Vec<String> = self.fit.iter().map(|f| format!("{f:.4}")).collect();
         format!(
-            "{} {:<50} χ² {:>9.2}  held-out RMS {held:>8} rad  fit {} %  {}",
+            "{} {:<50} χ² {:>9.2}  held-out RMS {held:>8} {}  fit {} %  {}",
             if self.chosen { "*" } else { " " },
             self.name(),
             self.chi2,
+            self.unit,
             fit.join(" / "),
             self.why
         )
@@ -175,7 +179,10 @@ pub fn choose(motion: &FreeMotion) -> (Fitted, Vec<Candidate>) {
                 let new = chooser.predict(full);
                 candidate.held_out = Some(new);
                 if new > HELD_OUT_SLACK * predicted {
-                    candidate.why = format!("no: predicts worse, {new:.5} for {predicted:.5} rad");
+                    candidate.why = format!(
+                        "no: predicts worse, {new:.5} for {predicted:.5} {}",
+                        candidate.unit
+                    );
                 } else {
                     candidate.why = format!("taken: BIC {gain:.0} lower, predicts no worse");
                     taken = Some(k);
@@ -265,6 +272,7 @@ impl<'a> Chooser<'a> {
             load: fitted.model.load,
             chi2: fitted.residuals.chi2,
             held_out: None,
+            unit: held_out_unit(self.motion),
             fit: fitted.fit.clone(),
             chosen: false,
             why: String::new(),
@@ -328,18 +336,42 @@ fn widened(motion: &FreeMotion, model: &Model, terms: &[Coef]) -> Model {
     out
 }
 
-/// RMS [rad] over the last 30 % of a free run of a model fitted to the first 70 %.
+/// RMS ([`held_out_unit`]) over the last 30 % of a free run of a model fitted to the first 70 %.
 fn held_out(motion: &FreeMotion, head: &Fitted) -> f64 {
     let r = &motion.record;
     let from = r.index(HEAD * r.duration());
     let path = free_run(&head.model, &head.start, &r.t);
+    let scale = held_out_scale(motion);
     let mut sum = 0.0;
     for i in from..r.t.len() {
         for j in 0..r.joints {
-            sum += (path[i][j] - r.q[i][j]).powi(2);
+            sum += ((path[i][j] - r.q[i][j]) / scale[j]).powi(2);
         }
     }
     (sum / ((r.t.len() - from) * r.joints) as f64).sqrt()
+}
+
+/// Unit of the held-out RMS.
+fn held_out_unit(motion: &FreeMotion) -> &'static str {
+    let axes = Axes::of(&motion.rig.config());
+    match axes.is_mixed() {
+        false => axes.units(0).coordinate,
+        true => "of the motion",
+    }
+}
+
+/// What each joint's error is divided by: metres and radians do not add up, parts of each joint's own motion do.
+fn held_out_scale(motion: &FreeMotion) -> [f64; 2] {
+    if !Axes::of(&motion.rig.config()).is_mixed() {
+        return [1.0; 2];
+    }
+    let r = &motion.record;
+    std::array::from_fn(|j| {
+        let n = r.q.len().max(1) as f64;
+        let mean = r.q.iter().map(|q| q[j]).sum::<f64>() / n;
+        let variance = r.q.iter().map(|q| (q[j] - mean).powi(2)).sum::<f64>() / n;
+        variance.sqrt().max(f64::MIN_POSITIVE)
+    })
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 //!
 //! | table | one row per | columns |
 //! |---|---|---|
-//! | ticks | tick | raw counters, unwrapped counts, angles |
-//! | states | state record | angles and velocities of both observers |
+//! | ticks | tick | raw counters, unwrapped counts, coordinates |
+//! | states | state record | coordinates and velocities of both observers |
 //! | parameters | parameter record | UAS ẑ, k, error; EKF p, σ, stage, identifiable |
 //! | events | event | what happened |
 //!
 //! Numbers leave as they came: integers as integers, f32 as f32 (CSV: the shortest text that reads back to the same
-//! bits). Lost ticks are absent rows; `segment` counts connections and resets. Units, configuration and origin go
-//! along: [`about`].
+//! bits). `theta0` \[rad\] and `omega0` [rad/s] of a joint that slides are `x0` \[m\] and `v0` [m/s]. Lost ticks are absent
+//! rows; `segment` counts connections and resets. Units, configuration and origin go along: [`about`].
 
 pub(crate) mod about;
 #[cfg(feature = "parquet")]
@@ -20,8 +20,11 @@ pub(crate) mod parquet;
 
 use std::path::{Path, PathBuf};
 
+use stribeck_core::JOINTS;
+use stribeck_core::model::parameter::{self, Parameter};
 use stribeck_core::wire::block::{Params, Record, States};
 
+use crate::config::axes::Axes;
 use crate::error::{Error, Result};
 use crate::file::{self, Replacement};
 use crate::link::order::Losses;
@@ -62,7 +65,7 @@ pub enum Data {
 pub struct Column {
     pub name: String,
     /// Unit, or what the number counts.
-    pub unit: &'static str,
+    pub unit: String,
     pub data: Data,
 }
 
@@ -123,26 +126,29 @@ pub fn export(
     kind: Kind,
     progress: &mut dyn FnMut(f64),
 ) -> Result<Exported> {
+    let format = Format::of(to)?;
     let log = Log::open(from)?;
-    let mut table = Table::new(kind);
-    let mut sink: Box<dyn Sink> = match to.extension().and_then(|e| e.to_str()) {
-        Some("csv") => Box::new(csv::Csv::new(Replacement::create(to)?, &table, to)?),
-        #[cfg(feature = "parquet")]
-        Some("parquet") => Box::new(parquet::Parquet::new(Replacement::create(to)?, &table, to)?),
-        #[cfg(not(feature = "parquet"))]
-        Some("parquet") => return Err(Error::left_out(to, "parquet", "run.csv")),
-        _ => {
-            return Err(Error::invalid(
-                format!("{} ends neither in .csv nor in .parquet", to.display()),
-                "name the output run.csv or run.parquet",
-            ));
-        }
-    };
+    // Columns and their units are the plant's, and the first Hello tells it.
+    let mut table = Table::new(kind, &Axes::default());
+    let mut sink: Option<Box<dyn Sink>> = None;
     let mut fill = Fill::new(kind);
     let mut rows = 0;
     let pass = log.for_each(progress, |event| {
+        if let SessionEvent::Hello { hello, .. } = event {
+            let axes = wording::axes(hello);
+            match &sink {
+                None => {
+                    table = Table::new(kind, &axes);
+                    sink = Some(format.sink(to, &table)?);
+                    fill.axes = axes;
+                }
+                Some(_) => fill.same(&axes, hello.config_since)?,
+            }
+        }
         fill.take(event, &mut table)?;
-        if table.rows >= ROWS {
+        if table.rows >= ROWS
+            && let Some(sink) = &mut sink
+        {
             rows += table.rows as u64;
             sink.write(&table)?;
             table.clear();
@@ -150,6 +156,10 @@ pub fn export(
         Ok(())
     })?;
     rows += table.rows as u64;
+    let mut sink = match sink {
+        Some(sink) => sink,
+        None => format.sink(to, &table)?,
+    };
     sink.write(&table)?;
     sink.finish(&table, &About::new(from, kind, &pass))?;
     Ok(Exported {
@@ -160,9 +170,43 @@ pub fn export(
     })
 }
 
+/// What the ending of the output asks for.
+#[derive(Clone, Copy)]
+enum Format {
+    Csv,
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl Format {
+    fn of(to: &Path) -> Result<Self> {
+        match to.extension().and_then(|e| e.to_str()) {
+            Some("csv") => Ok(Format::Csv),
+            #[cfg(feature = "parquet")]
+            Some("parquet") => Ok(Format::Parquet),
+            #[cfg(not(feature = "parquet"))]
+            Some("parquet") => Err(Error::left_out(to, "parquet", "run.csv")),
+            _ => Err(Error::invalid(
+                format!("{} ends neither in .csv nor in .parquet", to.display()),
+                "name the output run.csv or run.parquet",
+            )),
+        }
+    }
+
+    fn sink(self, to: &Path, table: &Table) -> Result<Box<dyn Sink>> {
+        let file = Replacement::create(to)?;
+        Ok(match self {
+            Format::Csv => Box::new(csv::Csv::new(file, table, to)?),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => Box::new(parquet::Parquet::new(file, table, to)?),
+        })
+    }
+}
+
 /// Turns events into rows.
 struct Fill {
     kind: Kind,
+    axes: Axes,
     angles: Option<Angles>,
     segment: u32,
     tick_hz: f64,
@@ -172,10 +216,26 @@ impl Fill {
     fn new(kind: Kind) -> Self {
         Fill {
             kind,
+            axes: Axes::default(),
             angles: None,
             segment: 0,
             tick_hz: 10_000.0,
         }
+    }
+
+    /// A column has one unit: joints of another kind do not fit into it.
+    fn same(&self, axes: &Axes, since: u64) -> Result<()> {
+        if axes.joints == self.axes.joints {
+            return Ok(());
+        }
+        Err(Error::invalid(
+            format!(
+                "the plant changes at tick {since}, and its joints move in {} instead of {}: one table cannot hold both",
+                axes.all(|u| u.coordinate),
+                self.axes.all(|u| u.coordinate)
+            ),
+            "record each plant into a log of its own; `stribeck report` and `stribeck replay` read this one as it is",
+        ))
     }
 
     fn take(&mut self, event: &SessionEvent<'_>, table: &mut Table) -> Result<()> {
@@ -223,7 +283,7 @@ impl Fill {
             SessionEvent::Event(event) if self.kind == Kind::Events => {
                 table
                     .row(self.segment, event.tick, self.tick_hz)
-                    .text(wording::event(event));
+                    .text(wording::event(event, &self.axes));
             }
             _ => {}
         }
@@ -279,16 +339,16 @@ impl Row<'_> {
 }
 
 impl Table {
-    /// An empty table.
-    pub fn new(kind: Kind) -> Self {
+    /// An empty table for a plant with these joints.
+    pub fn new(kind: Kind, axes: &Axes) -> Self {
         let mut columns = vec![
             column("segment", "1", Data::U32(Vec::new())),
             column("tick", "1", Data::U64(Vec::new())),
             column("time", "s", Data::F64(Vec::new())),
         ];
-        let floats = |columns: &mut Vec<Column>, names: &[(&str, &'static str)]| {
+        let floats = |columns: &mut Vec<Column>, names: Vec<(String, String)>| {
             for (name, unit) in names {
-                columns.push(column(name, unit, Data::F32(Vec::new())));
+                columns.push(column(&name, &unit, Data::F32(Vec::new())));
             }
         };
         match kind {
@@ -307,13 +367,14 @@ impl Table {
                         Data::I32(Vec::new()),
                     ));
                 }
-                for name in ["theta0", "theta1"] {
-                    columns.push(column(name, "rad", Data::F64(Vec::new())));
+                for j in 0..JOINTS {
+                    let (name, unit) = (axes.column(j), axes.units(j).coordinate);
+                    columns.push(column(&name, unit, Data::F64(Vec::new())));
                 }
             }
-            Kind::States => floats(&mut columns, &STATE_COLUMNS),
+            Kind::States => floats(&mut columns, state_columns(axes)),
             Kind::Parameters => {
-                floats(&mut columns, &PARAM_COLUMNS);
+                floats(&mut columns, param_columns(axes));
                 columns.push(column("ekf_stage", "1", Data::U8(Vec::new())));
                 columns.push(column(
                     "ekf_identifiable",
@@ -352,69 +413,96 @@ impl Table {
     }
 }
 
-fn column(name: &str, unit: &'static str, data: Data) -> Column {
+fn column(name: &str, unit: &str, data: Data) -> Column {
     Column {
         name: name.into(),
-        unit,
+        unit: unit.into(),
         data,
     }
 }
 
-pub(crate) const STATE_COLUMNS: [(&str, &str); 8] = [
-    ("uas_theta0", "rad"),
-    ("uas_theta1", "rad"),
-    ("uas_omega0", "rad/s"),
-    ("uas_omega1", "rad/s"),
-    ("ekf_theta0", "rad"),
-    ("ekf_theta1", "rad"),
-    ("ekf_omega0", "rad/s"),
-    ("ekf_omega1", "rad/s"),
-];
+pub(crate) fn state_columns(axes: &Axes) -> Vec<(String, String)> {
+    let mut columns = Vec::new();
+    for observer in ["uas", "ekf"] {
+        columns.extend((0..JOINTS).map(|j| {
+            let name = format!("{observer}_{}", axes.column(j));
+            (name, axes.units(j).coordinate.to_string())
+        }));
+        columns.extend((0..JOINTS).map(|j| {
+            let name = format!("{observer}_{}", axes.speed_column(j));
+            (name, axes.units(j).velocity.to_string())
+        }));
+    }
+    columns
+}
 
-pub(crate) const PARAM_COLUMNS: [(&str, &str); 24] = [
-    ("uas_mu_d0", "m"),
-    ("uas_mu_s0", "m"),
-    ("uas_mu_v0", "N m s"),
-    ("uas_vt0", "rad/s"),
-    ("uas_fnt0", "N"),
-    ("uas_mu_d1", "m"),
-    ("uas_mu_s1", "m"),
-    ("uas_mu_v1", "N m s"),
-    ("uas_vt1", "rad/s"),
-    ("uas_fnt1", "N"),
-    ("uas_k", "1"),
-    ("uas_error", "rad/s"),
-    ("ekf_mu_d0", "m"),
-    ("ekf_mu_v0", "N m s"),
-    ("ekf_d0", "N m s^2"),
-    ("ekf_mu_d1", "m"),
-    ("ekf_mu_v1", "N m s"),
-    ("ekf_d1", "N m s^2"),
-    ("ekf_sigma_mu_d0", "m"),
-    ("ekf_sigma_mu_v0", "N m s"),
-    ("ekf_sigma_d0", "N m s^2"),
-    ("ekf_sigma_mu_d1", "m"),
-    ("ekf_sigma_mu_v1", "N m s"),
-    ("ekf_sigma_d1", "N m s^2"),
-];
+pub(crate) fn param_columns(axes: &Axes) -> Vec<(String, String)> {
+    let of = |stem: &'static str, list: &'static [Parameter]| {
+        let joint = move |i: usize| axes.joints[JOINTS * i / list.len()];
+        list.iter()
+            .enumerate()
+            .map(move |(i, p)| (format!("{stem}_{}", p.id), p.ascii_unit_at(joint(i)).into()))
+    };
+    let mut columns: Vec<_> = of("uas", &parameter::UAS).collect();
+    columns.push(("uas_k".into(), "1".into()));
+    columns.push(("uas_error".into(), axes.all(|u| u.velocity)));
+    columns.extend(of("ekf", &parameter::EKF));
+    columns.extend(of("ekf_sigma", &parameter::EKF));
+    columns
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stribeck_core::model::parameter::{EKF, Parameter, UAS};
+    use stribeck_core::model::plant::PlantConfig;
 
-    /// The columns are those of the one table of parameters, in its order.
+    /// What readers of our files rely on, for joints that turn and for a cart.
     #[test]
-    fn parameters_are_called_what_they_are_called() {
-        let of = |prefix: &str, table: &[Parameter]| -> Vec<(String, &str)> {
-            let name = |p: &Parameter| (format!("{prefix}{}", p.id), p.ascii_unit);
-            table.iter().map(name).collect()
+    fn columns_are_called_what_they_are_called() {
+        let of = |name: &str| {
+            let axes = Axes::of(&PlantConfig::named(name).unwrap());
+            let columns = [state_columns(&axes), param_columns(&axes)].concat();
+            let text = columns
+                .iter()
+                .map(|(name, unit)| format!("{name} [{unit}]"));
+            text.collect::<Vec<_>>()
         };
-        let mut names = of("uas_", &UAS);
-        names.extend([("uas_k".to_owned(), "1"), ("uas_error".to_owned(), "rad/s")]);
-        names.extend(of("ekf_", &EKF));
-        names.extend(of("ekf_sigma_", &EKF));
-        let columns = PARAM_COLUMNS.map(|(name, unit)| (name.to_owned(), unit));
-        assert_eq!(names, columns);
+        let (turns, slides) = (of("Furuta"), of("Cartpole"));
+        assert_eq!((turns.len(), slides.len()), (32, 32));
+        let places = [0, 2, 5, 8, 10, 11, 19, 20, 22, 24, 27, 31];
+        assert_eq!(
+            places.map(|i| turns[i].as_str()),
+            [
+                "uas_theta0 [rad]",
+                "uas_omega0 [rad/s]",
+                "ekf_theta1 [rad]",
+                "uas_mu_d0 [m]",
+                "uas_mu_v0 [N m s]",
+                "uas_vt0 [rad/s]",
+                "uas_error [rad/s]",
+                "ekf_mu_d0 [m]",
+                "ekf_d0 [N m s^2]",
+                "ekf_mu_v1 [N m s]",
+                "ekf_sigma_mu_v0 [N m s]",
+                "ekf_sigma_d1 [N m s^2]",
+            ]
+        );
+        assert_eq!(
+            places.map(|i| slides[i].as_str()),
+            [
+                "uas_x0 [m]",
+                "uas_v0 [m/s]",
+                "ekf_theta1 [rad]",
+                "uas_mu_d0 [1]",
+                "uas_mu_v0 [N s/m]",
+                "uas_vt0 [m/s]",
+                "uas_error [m/s, rad/s]",
+                "ekf_mu_d0 [1]",
+                "ekf_d0 [N s^2/m^2]",
+                "ekf_mu_v1 [N m s]",
+                "ekf_sigma_mu_v0 [N s/m]",
+                "ekf_sigma_d1 [N m s^2]",
+            ]
+        );
     }
 }

@@ -12,6 +12,10 @@ mod text;
 
 use std::path::Path;
 
+use stribeck_core::JOINTS;
+use stribeck_core::model::joint::Joint;
+
+use crate::config::axes::Axes;
 use crate::error::{Error, Result};
 use crate::number;
 
@@ -83,6 +87,12 @@ pub struct Options {
     pub angle: Vec<String>,
     pub unit: Unit,
     pub counts_per_rev: Option<f64>,
+    /// The same of a joint that slides.
+    pub counts_per_metre: Option<f64>,
+    /// The plant's joints: what slides is in metres, never unwrapped, and has no hanging position.
+    pub axes: Axes,
+    /// What the plant calls hanging \[rad\].
+    pub rest: [f64; JOINTS],
     /// Sampling rate \[Hz\] of a file without time stamps.
     pub rate: Option<f64>,
     /// Lines to skip; none: found by itself.
@@ -316,19 +326,10 @@ pub fn read(path: &Path, options: &Options) -> Result<Imported> {
     };
     let (time, angles) = choose(&table, path, options, &mut notes)?;
     let t = times(&table, path, (time, angles[0]), options, &mut notes)?;
-    let factor = match (options.unit, options.counts_per_rev) {
-        (Unit::Rad, _) => 1.0,
-        (Unit::Deg, _) => std::f64::consts::PI / 180.0,
-        (Unit::Counts, Some(n)) if n > 0.0 => std::f64::consts::TAU / n,
-        (Unit::Counts, _) => {
-            return Err(Error::invalid(
-                "the angle is in counts, but a count's size is not known",
-                "give --counts-per-rev N",
-            ));
-        }
-    };
     let mut q = vec![[0.0; 2]; t.len()];
     for (j, column) in angles.iter().take(2).enumerate() {
+        let slides = options.axes.joints[j] == Joint::Prismatic;
+        let factor = factor(options, j)?;
         if let Some(i) = column.iter().position(|x| !x.is_finite()) {
             return Err(refuse(
                 i,
@@ -360,9 +361,12 @@ pub fn read(path: &Path, options: &Options) -> Result<Imported> {
             .iter()
             .map(|x| sign * (x + middle - offset) * factor)
             .collect();
-        unwrap(&mut x);
-        reference(&mut x, options.reference);
-        let end = mean_end(&x);
+        if !slides {
+            unwrap(&mut x);
+            reference(&mut x, options.reference);
+            x.iter_mut().for_each(|x| *x += options.rest[j]);
+        }
+        let end = mean_end(&x) - options.rest[j];
         if angles.len() == 1 && end.abs() > std::f64::consts::FRAC_PI_2 {
             return Err(Error::invalid(
                 format!(
@@ -381,18 +385,43 @@ pub fn read(path: &Path, options: &Options) -> Result<Imported> {
             q[j] = x;
         }
     }
-    let quantum = options
-        .counts_per_rev
-        .map_or(0.0, |n| std::f64::consts::TAU / n);
+    let quantum = std::array::from_fn(|j| quantum(options, j).unwrap_or(0.0));
     let record = Record {
         name,
         t,
         q,
         joints: angles.len().min(2),
-        quantum: [quantum; 2],
+        quantum,
     };
     record.check()?;
     Ok(Imported { record, notes })
+}
+
+/// One count of a joint \[rad or m\], if it is known.
+fn quantum(options: &Options, j: usize) -> Option<f64> {
+    let joint = options.axes.joints[j];
+    let counts = match joint {
+        Joint::Revolute => options.counts_per_rev,
+        Joint::Prismatic => options.counts_per_metre,
+    };
+    counts
+        .filter(|n| *n > 0.0)
+        .map(|n| joint.scale::<f64>() / n)
+}
+
+/// What a number of the joint's column is multiplied by \[rad or m\].
+fn factor(options: &Options, j: usize) -> Result<f64> {
+    match (options.unit, options.axes.joints[j]) {
+        (Unit::Rad, _) | (Unit::Deg, Joint::Prismatic) => Ok(1.0),
+        (Unit::Deg, Joint::Revolute) => Ok(std::f64::consts::PI / 180.0),
+        (Unit::Counts, joint) => quantum(options, j).ok_or_else(|| {
+            let option = joint.units().encoder_scale.replace('_', "-");
+            Error::invalid(
+                format!("joint {j} is in counts, but a count's size is not known"),
+                format!("give --{option} N"),
+            )
+        }),
+    }
 }
 
 type Columns<'a> = (Option<&'a [f64]>, Vec<&'a [f64]>);
@@ -417,7 +446,7 @@ fn choose<'a>(
     let angles = if !options.angle.is_empty() {
         let places = options.angle.iter().map(|k| table.place(path, k));
         places.collect::<Result<Vec<_>>>()?
-    } else if let (Some(a), Some(b)) = (named(&["theta0"]), named(&["theta1"])) {
+    } else if let [Some(a), Some(b)] = [0, 1].map(|j| named(&[&options.axes.column(j)])) {
         vec![a, b]
     } else {
         let moves = |i: &usize| {
