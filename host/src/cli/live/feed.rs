@@ -117,6 +117,8 @@ pub struct Feed {
     pub differing: u64,
     pub events: VecDeque<String>,
     angles: Option<Angles>,
+    /// What a count is drawn as.
+    per_count: [f64; JOINTS],
     tick_hz: f64,
 }
 
@@ -160,6 +162,8 @@ impl Feed {
             return;
         };
         self.axes = Axes::of(&config.plant);
+        let quantum: [f64; JOINTS] = config.quantum();
+        self.per_count = std::array::from_fn(|j| quantum[j] * shown(self.axes.joints[j]).0);
         match &mut self.angles {
             Some(angles) if !begins => angles.set_config(&config, hello.config_since),
             angles => *angles = Some(Angles::new(&config)),
@@ -189,10 +193,13 @@ impl Feed {
         }
         let hz = self.tick_hz.max(1.0);
         if let Some(angles) = &mut self.angles {
-            let (curves, scale) = (&mut self.angle, self.axes.joints.map(|j| shown(j).0));
-            angles.block(block, |c, q| {
+            let (curves, scale) = (&mut self.angle, self.per_count);
+            angles.block(block, |c, _| {
                 for joint in 0..JOINTS {
-                    curves[joint].push(c.tick as f64 / hz, q[joint] * scale[joint]);
+                    curves[joint].push(
+                        c.tick as f64 / hz,
+                        f64::from(c.counts[joint]) * scale[joint],
+                    );
                 }
             });
         }
