@@ -60,6 +60,9 @@ pub struct Args {
     /// Threads; without it, one per core
     #[arg(long)]
     threads: Option<usize>,
+    /// What was said of each record, below the table
+    #[arg(long)]
+    list: bool,
     /// Machine-readable result on standard output
     #[arg(long)]
     json: bool,
@@ -120,6 +123,9 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         println!("{}", serde_json::to_string_pretty(&tallies)?);
     } else {
         print(&args, &tallies);
+        if args.list {
+            list(&tallies);
+        }
     }
     eprintln!("{:.0} s in all", began.elapsed().as_secs_f64());
     Ok(if holds(&tallies) {
@@ -145,6 +151,13 @@ fn holds(tallies: &[Tally]) -> bool {
 }
 
 fn print(args: &Args, tallies: &[Tally]) {
+    // The parameters every record is asked for, then those that some records show.
+    let mut names: Vec<&str> = Vec::new();
+    for p in tallies.iter().flat_map(|t| &t.parameters) {
+        if !names.contains(&p.name) {
+            names.push(p.name);
+        }
+    }
     println!(
         "{} records per row, {}terms {}, seed {}\n",
         args.runs,
@@ -158,16 +171,13 @@ fn print(args: &Args, tallies: &[Tally]) {
     );
     println!(
         "| row | method | printed | covered % | each | missed (flagged) | flagged | half-width % {0} | × bound | fit % median / least |\n|---|---|---|---|---|---|---|---|---|---|",
-        tallies.first().map_or(String::new(), |t| t
-            .parameters
-            .iter()
-            .map(|p| p.name)
-            .collect::<Vec<_>>()
-            .join(" "))
+        names.join(" ")
     );
     for t in tallies {
         let each = |f: &dyn Fn(&study::tally::Parameter) -> String| {
-            t.parameters.iter().map(f).collect::<Vec<_>>().join(" ")
+            let of = |n: &&str| t.parameters.iter().find(|p| p.name == *n);
+            let cell = |n: &&str| of(n).map_or("–".into(), f);
+            names.iter().map(cell).collect::<Vec<_>>().join(" ")
         };
         println!(
             "| {} | {} | {} | {} | {} | {} ({}) | {} of {} | {} | {} | {:.4} / {:.4} |",
@@ -194,6 +204,15 @@ fn print(args: &Args, tallies: &[Tally]) {
             t.median_fit_percent,
             t.least_fit_percent
         );
+    }
+}
+
+/// What was said of each record.
+fn list(tallies: &[Tally]) {
+    for t in tallies {
+        for (k, v) in t.verdicts.iter().enumerate() {
+            println!("{} {} {}: {v}", t.row, t.method, k + 1);
+        }
     }
 }
 

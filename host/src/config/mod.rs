@@ -2,9 +2,11 @@
 //!
 //! A file names only what differs from the default (the rig of paper 000 at 45° tilt); unknown names and values
 //! out of range are refused with their path. Numbers are the device's f32: writing a configuration and reading it back
-//! gives the same bits. The encoder of a joint that slides states `counts_per_metre` where others state `counts_per_rev`.
+//! gives the same bits. The encoder of a joint that slides states `counts_per_metre` where others state `counts_per_rev`. A value of the
+//! plant may bring its tolerance, `m2 = "0.128 ± 1 %"` (`tolerance`).
 
 pub mod axes;
+mod tolerance;
 mod units;
 
 use std::path::Path;
@@ -39,9 +41,10 @@ pub fn load(path: &Path) -> Result<Config> {
 
 /// As [`load`], from text.
 pub fn from_toml(text: &str) -> Result<Config> {
-    let given: Table =
+    let mut given: Table =
         toml::from_str(text).map_err(|e| invalid(e.to_string().trim().to_owned()))?;
     let mut all = base(&given)?;
+    tolerance::separate(&mut given, &mut all)?;
     merge(&mut all, &given, "")?;
     read(&all)
 }

@@ -283,13 +283,26 @@ fn estimates(known: &Knowledge) -> Vec<Estimate> {
             .called(id)
             .with_errors(record, total, k);
         match p {
-            Param::Offset(_) | Param::Rig(_) => e.null(),
-            Param::Friction(Coef::DeltaCoulomb | Coef::DeltaViscous, _) => e.null(),
+            Param::Offset(_) | Param::Disc(..) | Param::Rig(_) => e.null(),
+            Param::Friction(
+                Coef::DeltaCoulomb | Coef::DeltaViscous | Coef::Preload | Coef::Wave(_),
+                _,
+            ) => e.null(),
             Param::Friction(Coef::Transition, _) => logarithmic(e, k),
-            Param::Friction(..) => e,
+            Param::Friction(..) => dissipative(e),
         }
     };
     known.model.free.iter().zip(known.stderr).map(one).collect()
+}
+
+/// Friction takes energy: what is below zero of its interval is not friction.
+fn dissipative(mut e: Estimate) -> Estimate {
+    if let Some([lo, hi]) = &mut e.interval
+        && e.value >= 0.0
+    {
+        (*lo, *hi) = (lo.max(0.0), hi.max(0.0));
+    }
+    e
 }
 
 /// The interval of a quantity that is known by its logarithm.

@@ -10,6 +10,8 @@ use crate::number;
 
 /// χ² per degree of freedom of a model that explains its record; clean records of two joints lie at 1.00 to 1.01.
 pub const EXPLAINED: f64 = 1.5;
+/// Misfit smaller than this part of a count is no pattern anybody can name: it is in the inflation.
+pub const FINEST: f64 = 1.0 / 16.0;
 /// Variance inflation that goes without saying.
 const INFLATED: f64 = 2.0;
 /// Share of the residuals' square that a pattern must explain to be named.

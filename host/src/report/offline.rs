@@ -38,7 +38,10 @@ pub fn grey_box(swing: &Swing) -> Vec<Candidate> {
         joints: swing.joints(),
         quantum: swing.quantum(),
     };
-    let data = Dataset::passive(&record, Rig::of(&swing.config.plant));
+    let data = Dataset::passive(
+        &record,
+        Rig::of(&swing.config.plant).within(&swing.config.ekf.tolerance),
+    );
     match run(&Greybox, &data, &Options::terms(&TERMS)) {
         Ok(outcome) => vec![candidate(&outcome, DEFAULT_VT)],
         Err(_) => Vec::new(),

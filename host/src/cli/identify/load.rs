@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use stribeck_core::JOINTS;
+use stribeck_core::device::config::Config;
 use stribeck_core::model::plant::PlantConfig;
+use stribeck_core::model::plant::tolerance::Tolerance;
 
 use super::{Args, Plant};
 use crate::bond::describe;
@@ -15,7 +17,7 @@ use crate::identify::data::dataset::{Channel, Dataset, Quantity};
 use crate::identify::data::graphed::Graphed;
 use crate::identify::data::import::{self, Imported, Table};
 use crate::identify::data::record::Record;
-use crate::identify::model::parametric::{Freedom, Param, Rig};
+use crate::identify::model::parametric::{Freedom, Param, Prior, Rig};
 use crate::identify::model::plant::pendulum;
 use crate::log::metadata::Metadata;
 use crate::log::text;
@@ -55,16 +57,16 @@ pub fn dataset(args: &Args, file: &Path) -> Result<Loaded> {
         if !logged.losses.is_clean() {
             missing.push(text::losses(&logged.losses).trim_end().into());
         }
-        let plant = configured.map_or(logged.config.plant, |c| c.plant);
+        let config = configured.unwrap_or(logged.config);
         recording = Some(logged.recording);
         let imported = Imported {
             record: logged.record,
             notes: Vec::new(),
         };
-        (imported, Rig::of(&plant))
+        (imported, rig_of(&config))
     } else {
         let imported = import::read(file, &options(args, configured.map(|c| c.plant)))?;
-        let rig = rig(args, &imported.record, configured.map(|c| c.plant))?;
+        let rig = rig(args, &imported.record, configured.as_ref())?;
         (imported, rig)
     };
     if rig.joints() != imported.record.joints {
@@ -100,18 +102,23 @@ fn options(args: &Args, plant: Option<PlantConfig>) -> import::Options {
     }
 }
 
+/// The rig of a configuration, known to its tolerances.
+fn rig_of(config: &Config) -> Rig {
+    Rig::of(&config.plant).within(&config.ekf.tolerance)
+}
+
 /// The plant that moved, with the rig of the configuration.
-fn rig(args: &Args, record: &Record, configured: Option<PlantConfig>) -> Result<Rig> {
+fn rig(args: &Args, record: &Record, configured: Option<&Config>) -> Result<Rig> {
     let two = args
         .plant
         .map_or(record.joints == 2, |p| p == Plant::Furuta);
     match (two, configured) {
-        (true, Some(plant)) => Ok(Rig::of(&plant)),
+        (true, Some(config)) => Ok(rig_of(config)),
         (true, None) => Err(Error::invalid(
             "two angles need the rig they were measured on",
             "write one with `stribeck config show > rig.toml`, set [plant.Furuta] in it, and give --rig rig.toml",
         )),
-        (false, Some(plant)) if args.omega0_squared.is_none() => Ok(Rig::of(&plant)),
+        (false, Some(config)) if args.omega0_squared.is_none() => Ok(rig_of(config)),
         (false, _) => Ok(Rig::Pendulum(pendulum::Rig::unknown(
             args.omega0_squared,
             args.inertia,
@@ -139,21 +146,51 @@ fn freedom(args: &Args, rig: &Rig) -> Result<Freedom> {
         return Ok(Freedom::none());
     }
     let mut out = rig.freedom();
-    for word in &args.refine {
-        if word == "zero" {
-            (0..rig.joints()).for_each(|j| out.release(Param::Offset(j)));
-            continue;
-        }
-        let known = || {
-            let ids: Vec<&str> = rig.table().iter().map(|e| e.id).collect();
-            format!("this plant has {}, zero", ids.join(", "))
+    for given in &args.refine {
+        let (word, known) = given.split_once('=').unwrap_or((given, ""));
+        let joints = 0..rig.joints();
+        let params: Vec<Param> = match word {
+            "zero" => joints.map(Param::Offset).collect(),
+            "disc" => joints
+                .flat_map(|j| [Param::Disc(j, 0), Param::Disc(j, 1)])
+                .collect(),
+            _ => rig.parameter(word).into_iter().collect(),
         };
-        let param = rig
-            .parameter(word)
-            .ok_or_else(|| Error::invalid(format!("unknown rig parameter {word:?}"), known()))?;
-        out.release(param);
+        if params.is_empty() {
+            let ids: Vec<&str> = rig.table().iter().map(|e| e.id).collect();
+            return Err(Error::invalid(
+                format!("unknown rig parameter {word:?}"),
+                format!("this plant has {}, zero, disc", ids.join(", ")),
+            ));
+        }
+        for param in params {
+            out.release(param);
+            if !known.is_empty() {
+                out.priors.push(prior(param, known)?);
+            }
+        }
     }
     Ok(out)
+}
+
+/// What is known of a parameter, VALUE±TOLERANCE: it lies anywhere within.
+fn prior(param: Param, text: &str) -> Result<Prior> {
+    let parsed = text.split_once('±').or_else(|| text.split_once("+-"));
+    let read = |t: &str| t.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+    let (value, tolerance) = parsed
+        .and_then(|(v, t)| Some((read(v)?, read(t)?)))
+        .filter(|(_, t)| *t > 0.0)
+        .ok_or_else(|| {
+            Error::invalid(
+                format!("`{text}` is not VALUE±TOLERANCE"),
+                "write for example --refine cable=0±0.002",
+            )
+        })?;
+    Ok(Prior {
+        param,
+        value,
+        sigma: f64::from(Tolerance::SIGMA) * tolerance,
+    })
 }
 
 /// Displacement and force of a stage.

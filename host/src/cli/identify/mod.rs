@@ -60,7 +60,7 @@ pub struct Args {
     /// greybox, energy, logdec, ekf, uas, singleshoot, stage, bond, or all that suit
     #[arg(long, default_value = "greybox", value_parser = method_names())]
     method: String,
-    /// Friction terms of the grey box: auto, or a list of coulomb, viscous, quadratic, stribeck, asymmetry
+    /// Friction terms of the grey box: auto, or a list of coulomb, viscous, quadratic, stribeck, asymmetry, preload, position
     #[arg(long, default_value = "auto")]
     terms: String,
     /// Default: furuta for logs and for two angles, else pendulum
@@ -75,7 +75,7 @@ pub struct Args {
     /// Inertia of a pendulum about its pivot [kg·m²]: friction is then printed as torque
     #[arg(long)]
     inertia: Option<f64>,
-    /// Rig parameters of which nothing is known: tilt, arm, link, length, gravity, zero
+    /// Rig parameters of which nothing is known: tilt, arm, link, length, gravity, zero, cable, clock, disc; or NAME=VALUE±TOLERANCE
     #[arg(long, value_delimiter = ',')]
     refine: Vec<String>,
     /// The rig is exactly as configured: estimate friction only
@@ -265,7 +265,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
 pub fn unknown_terms(list: &str) -> Error {
     Error::invalid(
         format!("unknown friction terms {list:?}"),
-        "auto, or some of coulomb, viscous, quadratic, stribeck, asymmetry",
+        "auto, or some of coulomb, viscous, quadratic, stribeck, asymmetry, preload, position",
     )
 }
 

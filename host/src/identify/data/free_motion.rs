@@ -55,11 +55,14 @@ impl FreeMotion {
         let record = &used.clone();
         if setup.trim {
             let moving = record.moving();
-            // Several joints are let go at rest, or a log marks the start: what moved before is cut off above.
             let from = if rig.joints() == 1 {
                 free_from(&moving, rig, &setup.freedom)
             } else {
-                0
+                let prepared = Prepared::new(&moving);
+                let readings = thinned(&moving, &prepared);
+                let plain = plain_model(rig, &setup.freedom.free, &[Coef::Coulomb, Coef::Viscous]);
+                let until = passive::released(&readings, &plain, prepared.scale);
+                until.map_or(0, |t| moving.index(t))
             };
             let rest = moving.t.len() - from;
             used = if rest >= MIN_SAMPLES {

@@ -7,7 +7,7 @@ use stribeck_core::observer::wiring::{DECIMATION, Wiring};
 
 use crate::error::{Error, Result};
 use crate::identify::data::record::Record;
-use crate::identify::data::smooth::Smooth;
+use crate::identify::data::smooth::{Smooth, local};
 use crate::identify::model::parametric::Model;
 
 /// Time between two energies [s], as the chip's check has it at 10 kHz.
@@ -39,6 +39,50 @@ pub fn check_wiring(record: &Record, model: &Model, scale: f64) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Torque that no passive plant feels, as part of what gravity and inertia do: a hand.
+const HELD: f64 = 0.3;
+/// How many times what is left later on.
+const STANDS_OUT: f64 = 4.0;
+
+/// Time \[s\] from which two joints move freely, where a hand still held or moved them at first: until then accelerations are not the
+/// plant's by far more than friction and smoothing leave in the second half of the record.
+pub fn released(record: &Record, model: &Model, scale: f64) -> Option<f64> {
+    let half = 0.5 * scale;
+    let joints: [Vec<f64>; 2] = [0, 1].map(|j| record.joint(j));
+    let last = record.t[record.t.len() - 1];
+    let times: Vec<f64> = (0..)
+        .map(|i| 0.25 * scale * f64::from(i))
+        .take_while(|t| *t < last)
+        .collect();
+    let (mut left, mut free) = (Vec::new(), [0.0; 2]);
+    model.with_plant(|p| {
+        for &t in &times {
+            let [a, b] = [0, 1].map(|j| local(&record.t, &joints[j], t, half));
+            let plant = p.terms([a.q, b.q], [a.w, b.w]).free;
+            left.push([a.a - plant[0], b.a - plant[1]]);
+            for j in 0..2 {
+                free[j] += plant[j] * plant[j] / times.len() as f64;
+            }
+        }
+    });
+    let middle = times.len() / 2;
+    let limit: [f64; 2] = std::array::from_fn(|j| {
+        let late = left[middle..].iter().map(|l| l[j].abs());
+        (STANDS_OUT * late.fold(0.0, f64::max)).max(HELD * free[j].sqrt())
+    });
+    let held = |i: usize| (0..2).any(|j| left[i][j].abs() > limit[j]);
+    // A hand is there from the beginning and most of the time; a push comes later, and alone.
+    let (mut count, mut end) = (0, None);
+    for i in 0..middle {
+        count += usize::from(held(i));
+        if held(i) && 2 * count > i {
+            end = Some(i);
+        }
+    }
+    let end = end?;
+    Some(times[end] + 2.0 * half)
 }
 
 /// The longest part without a push: first and last time \[s\]; none if nothing pushed.

@@ -14,6 +14,7 @@ use crate::identify::fit::uncertainty;
 use crate::identify::model::motion::free_run;
 use crate::identify::model::parametric::{Coef, Model, Param, Prior};
 use crate::identify::outcome::Residuals;
+use crate::identify::verdict::{EXPLAINED, FINEST};
 
 /// Choices a user may want to change.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +64,16 @@ pub struct Fitted {
     pub converged: bool,
     /// Start state of every segment, to begin another fit of the same record from.
     pub nodes: Vec<[f64; 4]>,
+}
+
+impl Fitted {
+    /// What is left is the noise of the readings, or of every joint a misfit too small a part of a count to name.
+    pub fn explained(&self, record: &Record) -> bool {
+        let r = &self.residuals;
+        let misfit = |j: usize| (r.chi2 - 1.0).max(0.0).sqrt() * r.sigma[j];
+        let fine = |j: usize| misfit(j) <= FINEST * record.resolution(j);
+        r.chi2 <= EXPLAINED || (0..record.joints).all(fine)
+    }
 }
 
 /// Fit `model`'s free parameters to the record, starting from its values. Where that fails, the shape of the friction

@@ -174,7 +174,7 @@ pub fn linearise(model: &Model, data: &Data, grid: &Grid, point: &Point) -> Pass
                     }
                 };
             }
-            derivatives!(5, 8, 12, 16, 24)
+            derivatives!(5, 8, 13, 17, 21, 32)
         }
     }
     model.rig.visit(All(model, data, grid, point))
@@ -211,7 +211,7 @@ fn measure_in<R: Fitted<NS>, const NS: usize>(
 ) -> Option<(Merit, Vec<[f64; 4]>)> {
     let joints = NS / 2;
     let system = &model.motion::<f64, R, NS>(rig, &point.x[..model.dynamic()]);
-    let offset = model.with_values(&point.x).offset;
+    let Model { offset, disc, .. } = model.with_values(&point.x);
     let mut merit = Merit::default();
     let mut nodes = point.nodes.clone();
     let mut step = 0.0;
@@ -221,7 +221,11 @@ fn measure_in<R: Fitted<NS>, const NS: usize>(
         let mut path = Path::new((system, system), s, span, grid.error, step);
         for i in grid.points[k].clone() {
             for j in 0..joints {
-                let r = data.y[i][j] - path.angle(j, data.t[i]) - offset[j];
+                let q = path.angle(j, data.t[i]);
+                let mut r = data.y[i][j] - q - offset[j];
+                if disc[j] != [0.0; 2] {
+                    r -= Model::shown(&disc[j], q).0;
+                }
                 merit.residual(j, r / (data.sigma[j] * data.worse[i][j]));
             }
             if merit.cost.is_nan() || merit.cost > limit {
@@ -250,7 +254,7 @@ fn linearise_in<R: Fitted<NS>, const NS: usize, const N: usize>(
     let joints = NS / 2;
     let dynamic = model.dynamic();
     let np = model.free.len();
-    let offset = model.with_values(&point.x).offset;
+    let Model { offset, disc, .. } = model.with_values(&point.x);
     let x: Vec<Dual<f64, N>> = (0..dynamic)
         .map(|i| Dual::variable(point.x[i], NS + i))
         .collect();
@@ -258,6 +262,8 @@ fn linearise_in<R: Fitted<NS>, const NS: usize, const N: usize>(
     let plain = model.motion::<f64, R, NS>(rig, &point.x[..dynamic]);
     // Where the offset of each joint stands among the parameters.
     let offset_column: [Option<usize>; 2] = std::array::from_fn(|j| model.place(Param::Offset(j)));
+    let disc_column: [[Option<usize>; 2]; 2] =
+        std::array::from_fn(|j| std::array::from_fn(|k| model.place(Param::Disc(j, k))));
     let mut residuals = vec![[0.0; 2]; data.t.len()];
     let count = grid.start.len();
     let mut segments = Vec::with_capacity(count);
@@ -274,13 +280,24 @@ fn linearise_in<R: Fitted<NS>, const NS: usize, const N: usize>(
                 let angle = path.angle(j, data.t[i]);
                 let weight = 1.0 / (data.sigma[j] * data.worse[i][j]);
                 row.fill(0.0);
+                let eccentric = disc_column[j] != [None; 2] || disc[j] != [0.0; 2];
+                let (more, by_q, by_disc) = if eccentric {
+                    Model::shown(&disc[j], angle.re)
+                } else {
+                    (0.0, 1.0, [0.0; 2])
+                };
                 for (c, d) in row.iter_mut().zip(&angle.du[..NS + dynamic]) {
-                    *c = d * weight;
+                    *c = d * by_q * weight;
+                }
+                for (column, by) in disc_column[j].iter().zip(by_disc) {
+                    if let Some(c) = column {
+                        row[NS + c] = by * weight;
+                    }
                 }
                 if let Some(c) = offset_column[j] {
                     row[NS + c] = weight;
                 }
-                let r = (data.y[i][j] - angle.re - offset[j]) * weight;
+                let r = (data.y[i][j] - angle.re - more - offset[j]) * weight;
                 row[NS + np] = r;
                 residuals[i][j] = r;
                 merit.residual(j, r);

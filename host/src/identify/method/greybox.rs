@@ -8,6 +8,7 @@ use crate::identify::data::dataset::Dataset;
 use crate::identify::data::free_motion::FreeMotion;
 use crate::identify::data::smooth::local;
 use crate::identify::fit::fitted::{self, Fitted};
+use crate::identify::fit::profile;
 use crate::identify::method::{Method, Options};
 use crate::identify::model::parametric::{Load, Param};
 use crate::identify::model::terms;
@@ -57,6 +58,9 @@ impl Method for Greybox {
             freedom: fitted.effective - fitted.stderr.len() as f64,
         };
         let mut out = Outcome::of(self.name(), verdict, motion, &known);
+        if verdict.holds() {
+            profile::judge(motion, &fitted, &mut out);
+        }
         for h in &held {
             out.notes.push(h.line(&fitted));
         }
@@ -141,6 +145,8 @@ pub fn verdict(motion: &FreeMotion, fitted: &Fitted) -> Verdict {
     }
     let benign = if motion.rig.joints() == 1 {
         BENIGN
+    } else if fitted.explained(&motion.record) {
+        f64::INFINITY
     } else {
         EXPLAINED
     };

@@ -144,7 +144,13 @@ fn as_on_chip(motion: &FreeMotion, precision: Precision) -> Result<Outcome> {
     let (dt, q) = even(motion, &model);
     let passage = Passage {
         plant: model.rig.config(),
-        config: paced(ekf::Config::default(), dt),
+        config: paced(
+            ekf::Config {
+                tolerance: model.rig.tolerance(),
+                ..ekf::Config::default()
+            },
+            dt,
+        ),
         precision,
         dt,
         count: std::array::from_fn(|j| motion.record.resolution(j).max(1e-6)),

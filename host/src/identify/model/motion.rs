@@ -310,7 +310,12 @@ pub fn free_run(model: &Model, start: &[f64], t: &[f64]) -> Vec<[f64; 2]> {
     let mut q = model.rig.visit(Run(model, start, t));
     for q in &mut q {
         for j in 0..2 {
-            q[j] += model.offset[j];
+            let eccentric = if model.disc[j] == [0.0; 2] {
+                0.0
+            } else {
+                Model::shown(&model.disc[j], q[j]).0
+            };
+            q[j] += model.offset[j] + eccentric;
         }
     }
     q

@@ -10,7 +10,7 @@ use stribeck_core::model::friction::Friction;
 use stribeck_core::model::plant::{Plant, PlantConfig, furuta};
 use stribeck_core::number::scalar::Scalar;
 
-use super::plant::{Fitted, Motion, System, Visit};
+use super::plant::{Fitted, Motion, Shape, System, Visit};
 pub use super::plant::{Label, Load, Rig};
 
 /// One coefficient of the friction law of one joint.
@@ -30,7 +30,14 @@ pub enum Coef {
     DeltaCoulomb,
     /// Difference of the viscous term between directions, Δv.
     DeltaViscous,
+    /// Share of the Coulomb term that is preload: 0 follows the joint's load, 1 is constant.
+    Preload,
+    /// The Coulomb term over the joint's angle, ·(1 + wave): parts of sin θ, cos θ, sin 2θ, cos 2θ.
+    Wave(u8),
 }
+
+/// The waves of a Coulomb term that varies over the angle.
+pub const WAVES: [Coef; 4] = [Coef::Wave(0), Coef::Wave(1), Coef::Wave(2), Coef::Wave(3)];
 
 /// A quantity that can be estimated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -40,12 +47,14 @@ pub enum Param {
     Rig(usize),
     /// Reading of the encoder at the hanging position \[rad\].
     Offset(usize),
+    /// An eccentric disc of a joint shows θ + s·sin θ + c·cos θ: s (0) or c (1) \[rad\].
+    Disc(usize, usize),
 }
 
 impl Param {
-    /// Offsets act on the reading only, everything else on the motion.
+    /// Offsets and discs act on the reading only, everything else on the motion.
     pub fn is_dynamic(self) -> bool {
-        !matches!(self, Param::Offset(_))
+        !matches!(self, Param::Offset(_) | Param::Disc(..))
     }
 
     /// A coefficient that takes energy out of the motion whenever it is positive.
@@ -111,8 +120,12 @@ pub struct Model {
     pub friction: [Friction<f64>; 2],
     /// What the Coulomb term is proportional to.
     pub load: Load,
+    /// How the Coulomb term depends on load and angle.
+    pub shape: [Shape<f64>; 2],
     /// Reading at the hanging position \[rad\].
     pub offset: [f64; 2],
+    /// Eccentricity of each joint's disc: parts of sin θ and cos θ \[rad\].
+    pub disc: [[f64; 2]; 2],
     /// What is estimated; dynamic parameters first.
     pub free: Vec<Param>,
 }
@@ -124,7 +137,9 @@ impl Model {
             rig,
             friction,
             load: rig.load(),
+            shape: [Shape::default(); 2],
             offset: [0.0; 2],
+            disc: [[0.0; 2]; 2],
             free: Vec::new(),
         };
         model.release(free);
@@ -158,16 +173,22 @@ impl Model {
 
     pub fn get(&self, p: Param) -> f64 {
         match p {
-            Param::Friction(c, j) => *coefficient(&mut self.friction[j].clone(), c),
+            Param::Friction(c, j) => {
+                *coefficient(&mut self.friction[j].clone(), &mut self.shape[j].clone(), c)
+            }
             Param::Offset(j) => self.offset[j],
+            Param::Disc(j, k) => self.disc[j][k],
             Param::Rig(i) => self.rig.values()[i],
         }
     }
 
     pub fn set(&mut self, p: Param, x: f64) {
         match p {
-            Param::Friction(c, j) => *coefficient(&mut self.friction[j], c) = x,
+            Param::Friction(c, j) => {
+                *coefficient(&mut self.friction[j], &mut self.shape[j], c) = x;
+            }
             Param::Offset(j) => self.offset[j] = x,
+            Param::Disc(j, k) => self.disc[j][k] = x,
             Param::Rig(i) => self.rig.values_mut()[i] = x,
         }
     }
@@ -223,8 +244,10 @@ impl Model {
     /// A magnitude each free parameter is measured in, so that all are of order one.
     pub fn scales(&self) -> Vec<f64> {
         let typical = |p: Param| match p {
+            Param::Friction(Coef::Preload | Coef::Wave(_), _) => 0.1,
             Param::Friction(c, j) => self.rig.friction_scale(c, j),
             Param::Offset(_) => 0.01,
+            Param::Disc(..) => 1e-3,
             Param::Rig(i) => self.rig.table()[i].scale.max(1e-12),
         };
         self.free
@@ -263,17 +286,28 @@ impl Model {
                 self.rig.config().joints()[j].units().coordinate,
                 1.0,
             ),
+            Param::Disc(j, k) => {
+                let part = ["sin", "cos"][k];
+                let i = index(j);
+                (
+                    format!("disc{i} {part}"),
+                    format!("disc{i}_{part}"),
+                    self.rig.config().joints()[j].units().coordinate,
+                    1.0,
+                )
+            }
         }
     }
 
     /// The friction laws in scalar S; `x` holds the dynamic free parameters.
-    fn friction_in<S: Scalar>(&self, x: &[S]) -> [Friction<S>; 2] {
+    fn friction_in<S: Scalar>(&self, x: &[S]) -> ([Friction<S>; 2], [Shape<S>; 2]) {
         let mut friction = self.friction.map(|f| lift(&f));
+        let mut shape = self.shape.map(|s| s.lift());
         for (&p, &v) in self.free.iter().zip(x) {
             if let Param::Friction(c, j) = p
                 && c != Coef::Stribeck
             {
-                *coefficient(&mut friction[j], c) = v;
+                *coefficient(&mut friction[j], &mut shape[j], c) = v;
             }
         }
         // μs = μd + bump, after μd is in place.
@@ -286,7 +320,34 @@ impl Model {
                 .map_or(S::lit(self.friction[j].mu_s), |(_, v)| *v);
             friction[j].mu_s = friction[j].mu_d + bump;
         }
-        friction
+        (friction, shape)
+    }
+
+    /// Whether any joint's Coulomb term is more than μd·Fn, so that the load must be shaped.
+    fn shaped(&self) -> [bool; 2] {
+        let free = |c: Coef| (0..2).any(|j| self.place(Param::Friction(c, j)).is_some());
+        let set = |part: fn(&Shape<f64>) -> bool| self.shape.iter().any(part);
+        [
+            free(Coef::Preload) || set(|s| s.preload != 0.0),
+            WAVES.into_iter().any(free) || set(|s| s.wave != [0.0; 4]),
+        ]
+    }
+
+    /// Whether anything acts that the plant's equations do not have.
+    fn beyond(&self) -> bool {
+        let table = self.rig.table();
+        let acts = |i: usize| self.rig.values()[i] != 0.0 || self.place(Param::Rig(i)).is_some();
+        (0..table.len()).any(|i| table[i].beyond && acts(i))
+    }
+
+    /// What the disc of joint `j` shows at angle `q`, and its derivatives by q and by both parts.
+    pub fn shown(disc: &[f64; 2], q: f64) -> (f64, f64, [f64; 2]) {
+        let (sin, cos) = (number::sin(q), number::cos(q));
+        (
+            disc[0] * sin + disc[1] * cos,
+            1.0 + disc[0] * cos - disc[1] * sin,
+            [sin, cos],
+        )
     }
 
     /// The equations of motion in scalar S of the rig inside `self.rig`; `x` holds the dynamic free parameters.
@@ -302,10 +363,21 @@ impl Model {
             }
         }
         let plant = rig.plant(&values, self.load);
+        let (friction, shape) = self.friction_in(x);
+        let [preloaded, waved] = self.shaped();
+        let loads = (self.load == Load::Constant) || preloaded;
         Motion(System {
-            constant: (self.load == Load::Constant).then(|| plant.bounds().weight),
+            weight: loads.then(|| plant.bounds().weight),
+            constant: self.load == Load::Constant,
+            waved,
+            beyond: if self.beyond() {
+                rig.beyond(&values)
+            } else {
+                None
+            },
             plant,
-            friction: self.friction_in(x),
+            friction,
+            shape,
         })
     }
 
@@ -336,9 +408,7 @@ pub trait Terms {
 impl<P: Plant<f64>> Terms for System<f64, P> {
     fn terms(&self, q: [f64; 2], w: [f64; 2]) -> stribeck_core::model::plant::Terms<f64> {
         let mut terms = self.plant.terms(q, w);
-        if let Some(normal) = self.constant {
-            terms.normal = normal;
-        }
+        terms.normal = self.loads(q, terms.normal);
         terms
     }
 
@@ -359,8 +429,10 @@ pub fn model_friction(f: &Friction<f64>) -> Friction<f64> {
     }
 }
 
-fn coefficient<S>(f: &mut Friction<S>, c: Coef) -> &mut S {
+fn coefficient<'a, S>(f: &'a mut Friction<S>, s: &'a mut Shape<S>, c: Coef) -> &'a mut S {
     match c {
+        Coef::Preload => &mut s.preload,
+        Coef::Wave(k) => &mut s.wave[usize::from(k) % 4],
         Coef::Coulomb => &mut f.mu_d,
         Coef::Stribeck => &mut f.mu_s,
         Coef::Viscous => &mut f.mu_v,

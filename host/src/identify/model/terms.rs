@@ -10,8 +10,7 @@ use crate::identify::data::free_motion::FreeMotion;
 use crate::identify::data::record::Record;
 use crate::identify::fit::fitted::{Fitted, Options, Prepared, fit};
 use crate::identify::model::motion::{free_run, stiffness};
-use crate::identify::model::parametric::{Coef, Load, Model, Param};
-use crate::identify::verdict::EXPLAINED;
+use crate::identify::model::parametric::{Coef, Load, Model, Param, WAVES};
 use crate::number;
 
 /// A Stribeck peak is looked for from a corner this wide on [rad per time scale]: a peak narrower than what the
@@ -23,10 +22,20 @@ const HEAD: f64 = 0.7;
 
 /// Steepest friction over inertia that is tried, per sample.
 const STEEP_PER_SAMPLE: f64 = 10.0;
+/// Steepest that is tried at all [1/s]: a corner that is passed within a tenth of a millisecond shows nothing but its impulse.
+const STEEPEST: f64 = 1e4;
 /// A term must lower the criterion by this much …
 const LEAST_GAIN: f64 = 6.0;
 /// … and predict the held-out part no worse than this many times before.
 const HELD_OUT_SLACK: f64 = 1.05;
+
+/// While the record is explained, drag must lower it by this much: where the rig's levers are a little off, a tiny drag of either sign
+/// always helps a little.
+const DRAG_GAIN: f64 = 40.0;
+/// The model of everything is worth having when it lowers χ² this many times, or explains the record.
+const WORTH: f64 = 10.0;
+/// What is this many standard errors from zero stays in it.
+const SEEN: f64 = 3.0;
 
 /// One candidate and its marks.
 #[derive(Clone, Debug)]
@@ -34,6 +43,8 @@ pub struct Candidate {
     pub terms: Vec<Coef>,
     /// What the Coulomb term is proportional to.
     pub load: Load,
+    /// Of the rig, beyond what is always free.
+    pub beyond: Vec<Param>,
     /// χ² per degree of freedom.
     pub chi2: f64,
     /// RMS of the free run over the held-out part, in `unit`; not computed where the criterion already says no.
@@ -54,13 +65,36 @@ enum Addition {
     Load,
 }
 
+/// What is rarely needed of two joints, in groups that come and go together.
+const RARE: [&[Coef]; 4] = [
+    &[Coef::Drag],
+    &[Coef::DeltaCoulomb],
+    &[Coef::Preload],
+    &WAVES,
+];
+/// The discs of both joints.
+const DISCS: [Param; 4] = [
+    Param::Disc(0, 0),
+    Param::Disc(0, 1),
+    Param::Disc(1, 0),
+    Param::Disc(1, 1),
+];
+
 impl Candidate {
     fn name(&self) -> String {
         let load = match self.load {
             Load::Reaction => "load",
             Load::Constant => "constant",
         };
-        format!("{} ({load})", name(&self.terms))
+        let disc = self.beyond.iter().any(|p| matches!(p, Param::Disc(..)));
+        let cable = self.beyond.iter().any(|p| matches!(p, Param::Rig(_)));
+        let more = match (disc, cable) {
+            (false, false) => "",
+            (true, false) => "+discs",
+            (false, true) => "+cable",
+            (true, true) => "+discs+cable",
+        };
+        format!("{}{more} ({load})", name(&self.terms))
     }
 
     /// A line of the table.
@@ -81,6 +115,7 @@ impl Candidate {
 
 /// Terms as a user writes them.
 pub fn name(terms: &[Coef]) -> String {
+    let mut out: Vec<&str> = Vec::new();
     let word = |c: &Coef| match c {
         Coef::Coulomb => "coulomb",
         Coef::Viscous => "viscous",
@@ -89,8 +124,15 @@ pub fn name(terms: &[Coef]) -> String {
         Coef::Transition => "corner",
         Coef::DeltaCoulomb => "asym-coulomb",
         Coef::DeltaViscous => "asym-viscous",
+        Coef::Preload => "preload",
+        Coef::Wave(_) => "position",
     };
-    terms.iter().map(word).collect::<Vec<_>>().join("+")
+    for w in terms.iter().map(word) {
+        if !out.contains(&w) {
+            out.push(w);
+        }
+    }
+    out.join("+")
 }
 
 /// The terms of a `--terms` list; `stribeck` brings its transition velocity, `asymmetry` both differences.
@@ -106,6 +148,8 @@ pub fn parse(text: &str) -> Option<Vec<Coef>> {
             "asymmetry" => terms.extend([Coef::DeltaCoulomb, Coef::DeltaViscous]),
             "asym-coulomb" => terms.push(Coef::DeltaCoulomb),
             "asym-viscous" => terms.push(Coef::DeltaViscous),
+            "preload" => terms.push(Coef::Preload),
+            "position" => terms.extend(WAVES),
             _ => return None,
         }
     }
@@ -148,10 +192,18 @@ pub fn choose(motion: &FreeMotion) -> (Fitted, Vec<Candidate>) {
         .iter()
         .map(|t| Addition::Terms(t))
         .collect();
-    let mut rare = vec![Addition::Terms(&[Coef::DeltaCoulomb]), Addition::Load];
+    // Two joints show so much that all of it is tried at once, below.
+    let mut rare = match motion.rig.joints() {
+        1 => vec![
+            Addition::Terms(&[Coef::DeltaCoulomb]),
+            Addition::Load,
+            Addition::Terms(&WAVES),
+        ],
+        _ => Vec::new(),
+    };
     rare.retain(|r| !left.contains(r));
     loop {
-        if left.is_empty() && !rare.is_empty() && mark.chi2 > EXPLAINED {
+        if left.is_empty() && !rare.is_empty() && !chooser.explained(&best) {
             left = std::mem::take(&mut rare);
         }
         if left.is_empty() {
@@ -168,13 +220,21 @@ pub fn choose(motion: &FreeMotion) -> (Fitted, Vec<Candidate>) {
         // The largest gain is asked for its prediction first; the first good one is taken.
         round.sort_by(|a, b| b.3.total_cmp(&a.3));
         let mut taken = None;
+        let explained = chooser.explained(&best);
+        let round_index: Vec<usize> = round.iter().map(|r| r.0).collect();
         for (k, (_, full, candidate, gain)) in round.iter_mut().enumerate() {
-            if *gain < LEAST_GAIN {
+            let least = match left[round_index[k]] {
+                Addition::Terms(&[Coef::Drag]) if explained => DRAG_GAIN,
+                _ => LEAST_GAIN,
+            };
+            if *gain < least {
                 candidate.why = format!("no: BIC only {gain:.0} lower");
             } else if taken.is_some() {
                 candidate.why = format!("not now: BIC {gain:.0} lower");
             } else if full.stderr.iter().any(|s| !s.is_finite()) {
                 candidate.why = "no: a parameter has no influence".into();
+            } else if drives(full) {
+                candidate.why = "no: friction would have to drive".into();
             } else {
                 let new = chooser.predict(full);
                 candidate.held_out = Some(new);
@@ -198,12 +258,21 @@ pub fn choose(motion: &FreeMotion) -> (Fitted, Vec<Candidate>) {
         (best, mark) = (full, candidate);
         left.remove(i);
         // A last small gain is not worth another round over everything that is left.
-        if gain < 40.0 && mark.chi2 <= EXPLAINED {
+        if gain < 40.0 && chooser.explained(&best) {
             break;
         }
     }
+    if motion.rig.joints() == 2
+        && !chooser.explained(&best)
+        && let Some((full, mut candidate)) = chooser.everything(&best, predicted, &mut table)
+    {
+        candidate.chosen = true;
+        best = full;
+        mark = candidate;
+    }
+    let chosen = mark.name();
     for c in &mut table {
-        c.chosen = c.terms == mark.terms && c.load == mark.load;
+        c.chosen = c.name() == chosen;
     }
     // The chosen terms once more, to full accuracy.
     let mut prepared = motion.prepared.clone();
@@ -238,7 +307,7 @@ impl<'a> Chooser<'a> {
             head,
             stiffest: (STEEP_PER_SAMPLE / record.dt())
                 .max(4.0 * stiffness(&start))
-                .min(Options::default().stiffest),
+                .min(STEEPEST),
         }
     }
 
@@ -270,6 +339,11 @@ impl<'a> Chooser<'a> {
         Candidate {
             terms: terms.to_vec(),
             load: fitted.model.load,
+            beyond: {
+                let usual = &self.motion.freedom.free;
+                let more = |p: &&Param| !matches!(p, Param::Friction(..)) && !usual.contains(p);
+                fitted.model.free.iter().filter(more).copied().collect()
+            },
             chi2: fitted.residuals.chi2,
             held_out: None,
             unit: held_out_unit(self.motion),
@@ -277,6 +351,91 @@ impl<'a> Chooser<'a> {
             chosen: false,
             why: String::new(),
         }
+    }
+
+    /// What is left is the noise of the readings, or too small a part of a count to name.
+    fn explained(&self, fitted: &Fitted) -> bool {
+        fitted.explained(&self.motion.record)
+    }
+
+    /// Every law and every part of the rig at once, then without what is not seen. None where that does not help.
+    fn everything(
+        &self,
+        best: &Fitted,
+        predicted: f64,
+        table: &mut Vec<Candidate>,
+    ) -> Option<(Fitted, Candidate)> {
+        let corner: &[Coef] = &[Coef::Stribeck, Coef::Transition];
+        let mut terms = self.motion.rig.base().to_vec();
+        let wide = Addition::Terms(corner);
+        let (with_corner, _) = self.with(&best.model, &terms, wide);
+        terms.extend(corner);
+        terms.extend(RARE.into_iter().flatten());
+        let mut model = widened(self.motion, &with_corner, &terms);
+        let mut free = model.free.clone();
+        free.extend(DISCS);
+        free.extend(self.motion.rig.parameter("cable"));
+        model.release(&free);
+        let full = self.fit(&model, Some(best));
+        let mut candidate = self.mark(&full, &terms);
+        let worth =
+            |f: &Fitted| self.explained(f) || f.residuals.chi2 * WORTH < best.residuals.chi2;
+        if !worth(&full) {
+            candidate.why = "no: does not explain the record either".into();
+            table.push(candidate);
+            return None;
+        }
+        candidate.why = "explains more".into();
+        table.push(candidate);
+        // Without what is not seen.
+        let seen = |p: Param| {
+            let at = full.model.place(p);
+            at.is_some_and(|i| full.model.get(p).abs() > SEEN * full.stderr[i])
+        };
+        let mut lean = full.model.clone();
+        let mut kept = self.motion.rig.base().to_vec();
+        kept.extend(corner);
+        for group in RARE {
+            let of_group = |p: &&Param| matches!(p, Param::Friction(c, _) if group.contains(c));
+            let params: Vec<Param> = full.model.free.iter().filter(of_group).copied().collect();
+            if params.iter().any(|p| seen(*p)) {
+                kept.extend(group);
+            } else {
+                params.iter().for_each(|p| lean.set(*p, 0.0));
+            }
+        }
+        let discs = DISCS.into_iter().any(seen);
+        let cable = self.motion.rig.parameter("cable").filter(|p| seen(*p));
+        let mut free = widened(
+            self.motion,
+            &model_without_beyond(&lean, self.motion),
+            &kept,
+        )
+        .free;
+        if discs {
+            free.extend(DISCS);
+        } else {
+            DISCS.into_iter().for_each(|p| lean.set(p, 0.0));
+        }
+        match (cable, self.motion.rig.parameter("cable")) {
+            (Some(p), _) => free.push(p),
+            (None, Some(p)) => lean.set(p, 0.0),
+            (None, None) => {}
+        }
+        lean.release(&free);
+        let found = self.fit(&lean, Some(&full));
+        let mut candidate = self.mark(&found, &kept);
+        let new = self.predict(&found);
+        candidate.held_out = Some(new);
+        let good = worth(&found) && new <= HELD_OUT_SLACK * predicted;
+        candidate.why = match good {
+            true => "taken: explains more with what is seen, predicts no worse".into(),
+            false => {
+                format!("no: predicts worse, {new:.5} for {predicted:.5} rad, or explains less")
+            }
+        };
+        table.push(candidate.clone());
+        good.then_some((found, candidate))
     }
 
     /// The model with an addition, and its terms.
@@ -323,6 +482,19 @@ impl<'a> Chooser<'a> {
             &fit(&self.head, &whole, &model, priors, &self.options(6)),
         )
     }
+}
+
+/// A coefficient is negative beyond its interval.
+fn drives(f: &Fitted) -> bool {
+    let negative = |(p, s): (&Param, &f64)| p.dissipates() && f.model.get(*p) < -SEEN * s;
+    f.model.free.iter().zip(&f.stderr).any(negative)
+}
+
+/// `model` with nothing free of the rig but what always is.
+fn model_without_beyond(model: &Model, motion: &FreeMotion) -> Model {
+    let mut out = model.clone();
+    out.release(&motion.freedom.free);
+    out
 }
 
 /// `model` with these friction terms free.

@@ -67,13 +67,13 @@ fn two_joints(seconds: f64, mismatch: &mismatch::Mismatch, seed: u64) -> Sample 
     let law = |d: f64, v: f64| Friction::brown_mcphee([d, 1.2 * d, v, 5e-3, 1e-2]);
     let friction = [law(mu[0], mu[1]), law(mu[2], mu[3])];
     let start = [rng.within(-0.5, 0.5), rng.within(60.0, 160.0).to_radians()];
-    let mut truth = Truth::new(&config, friction, mismatch, start, TICK_S, 1);
+    let mut bench = Truth::new(&config, friction, mismatch, start, TICK_S, 1);
     let count = std::f64::consts::TAU / f64::from(COUNTS_PER_REV);
     let n = (seconds / TICK_S) as usize;
     let mut q = Vec::with_capacity(n);
     for _ in 0..n {
         // Counts are rounded down: the middle of the count is the best guess.
-        q.push(truth.shown().map(|x| {
+        q.push(bench.shown().map(|x| {
             let noise = if mismatch.noise_counts > 0.0 {
                 mismatch.noise_counts * rng.normal()
             } else {
@@ -81,7 +81,7 @@ fn two_joints(seconds: f64, mismatch: &mismatch::Mismatch, seed: u64) -> Sample 
             };
             ((x / count + noise).floor() + 0.5) * count
         }));
-        truth.step();
+        bench.step();
     }
     let record = Record {
         name: format!("truth {seed}"),
@@ -91,9 +91,17 @@ fn two_joints(seconds: f64, mismatch: &mismatch::Mismatch, seed: u64) -> Sample 
         quantum: [count; 2],
     };
     let names = ["μd0", "μv0", "μd1", "μv1"];
+    let mut truth: Vec<(&'static str, f64)> = names.into_iter().zip(mu).collect();
+    truth.extend([("d0", 0.0), ("d1", mismatch.drag)]);
+    // A law with memory has another peak, or none.
+    if mismatch.memory == mismatch::Memory::None {
+        let peak = |d: f64| 0.2 * d;
+        truth.extend([("μs−μd 0", peak(mu[0])), ("vt0", 5e-3)]);
+        truth.extend([("μs−μd 1", peak(mu[2])), ("vt1", 5e-3)]);
+    }
     Sample {
         data: Dataset::passive(&record, Rig::of(&PlantConfig::Furuta(config))),
-        truth: names.into_iter().zip(mu).collect(),
+        truth,
     }
 }
 

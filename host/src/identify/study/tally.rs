@@ -28,7 +28,12 @@ pub struct Mark {
     pub flagged: bool,
     /// Free-run fit of the worst joint [%].
     pub fit: f64,
+    /// In words.
+    pub verdict: String,
 }
+
+/// What every record is asked for; other parameters count where they are printed.
+const CORE: [&str; 8] = ["μd0", "μv0", "μd1", "μv1", "ω0²", "c/J", "b/J", "d/J"];
 
 impl Mark {
     /// `truth`: names and true values of the parameters that are judged.
@@ -37,18 +42,26 @@ impl Mark {
         let judged = |&(name, value): &(&'static str, f64)| {
             let e = outcome.estimate(name)?;
             let ([lo, hi], total, record) = (e.interval?, e.stderr?, e.record_stderr?);
-            let quantile = e.half_width()? / total;
+            let quantile = (hi - e.value) / total;
+            let scale = if value == 0.0 { hi - lo } else { value.abs() };
+            let core = CORE.contains(&name);
+            // Of what is known by its logarithm and of what is not printed the distance means nothing.
+            let counts = core || (e.identifiable && !name.starts_with("vt"));
             let bound = inflation.map(|v| {
                 let hidden = (total * total - record * record).max(0.0);
-                quantile * (record * record / v + hidden).sqrt() / value.abs()
+                quantile * (record * record / v + hidden).sqrt() / scale
             });
             Some(Judged {
                 name,
                 printed: e.identifiable,
                 covered: (lo..=hi).contains(&value),
-                sigmas: (e.value - value).abs() / total,
-                half_width: e.half_width()? / value.abs(),
-                error: (e.value - value).abs() / value.abs(),
+                sigmas: if counts {
+                    (e.value - value).abs() / total
+                } else {
+                    0.0
+                },
+                half_width: e.half_width()? / scale,
+                error: (e.value - value).abs() / scale,
                 bound,
             })
         };
@@ -56,6 +69,7 @@ impl Mark {
             parameters: truth.iter().filter_map(judged).collect(),
             flagged: !outcome.verdict.holds(),
             fit: outcome.fit.iter().copied().fold(f64::INFINITY, f64::min),
+            verdict: outcome.verdict.line(),
         }
     }
 
@@ -96,6 +110,8 @@ pub struct Tally {
     pub parameters: Vec<Parameter>,
     pub median_fit_percent: f64,
     pub least_fit_percent: f64,
+    /// What was said of each record.
+    pub verdicts: Vec<String>,
 }
 
 impl Tally {
@@ -112,6 +128,8 @@ impl Tally {
                 names.push(p.name);
             }
         }
+        let place = |n: &&str| CORE.iter().position(|c| c == n).unwrap_or(CORE.len());
+        names.sort_by_key(place);
         let parameters: Vec<Parameter> = names.iter().map(|n| parameter(n, marks)).collect();
         let count = |f: &dyn Fn(&Mark) -> bool| marks.iter().filter(|m| f(m)).count() as u64;
         let mut fits: Vec<f64> = marks.iter().map(|m| m.fit).collect();
@@ -127,6 +145,7 @@ impl Tally {
             missed_flagged: count(&|m| m.missed() && m.flagged),
             flagged: count(&|m| m.flagged),
             parameters,
+            verdicts: marks.iter().map(|m| m.verdict.clone()).collect(),
             least_fit_percent: fits.iter().copied().fold(f64::INFINITY, f64::min),
             median_fit_percent: median(&mut fits),
         }

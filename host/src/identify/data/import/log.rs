@@ -32,7 +32,10 @@ pub struct Logged {
 impl Logged {
     /// As a dataset, on the rig the device was configured for.
     pub fn dataset(&self) -> Dataset {
-        Dataset::passive(&self.record, Rig::of(&self.config.plant))
+        Dataset::passive(
+            &self.record,
+            Rig::of(&self.config.plant).within(&self.config.ekf.tolerance),
+        )
     }
 }
 

@@ -13,24 +13,39 @@
 //! normal force. Both are added to the standard errors at the output ([`Rig::hidden`]).
 //!
 //! A clock that is off by κ multiplies every inertia by (1 − 2κ) and is absorbed by a, j and λ.
+//!
+//! Beyond the plant's equations a bench may have a cable on the arm (a spring, relaxed at θ0 = 0), a clock that is off, and eccentric
+//! discs: they can be free with a prior as well, and the grey box frees them where a record is not explained without.
 
 use stribeck_core::model::plant::furuta::{Config, Furuta};
-use stribeck_core::model::plant::passive;
+use stribeck_core::model::plant::tolerance::Tolerance;
 use stribeck_core::number::scalar::Scalar;
 
-use super::{Entry, Fitted, Label, Load, System};
-use crate::identify::model::parametric::{Coef, Freedom, Param, Prior};
+use super::{Beyond, Entry, Fitted, Label, Load, System};
+use crate::identify::model::parametric::{Coef, Freedom, Param, Prior, WAVES};
 
 pub const LOAD: Load = Load::Reaction;
 
-pub const TABLE: [Entry; 5] = [
+pub const TABLE: [Entry; 7] = [
     entry("tilt", "tilt", "rad", 0.1),
     entry("arm inertia", "arm", "1", 0.05),
     entry("link inertia", "link", "1", 0.05),
     entry("arm length", "length", "1", 0.05),
     entry("arm gravity", "gravity", "1", 0.05),
+    Entry {
+        beyond: true,
+        ..entry("cable", "cable", "N·m/rad", 1e-3)
+    },
+    Entry {
+        beyond: true,
+        ..entry("clock", "clock", "1", 1e-3)
+    },
 ];
 const TILT: usize = 0;
+/// Values that are free by default.
+const SHOWN: usize = 5;
+const CABLE: usize = 5;
+const CLOCK: usize = 6;
 
 const fn entry(name: &'static str, id: &'static str, unit: &'static str, scale: f64) -> Entry {
     Entry {
@@ -38,43 +53,33 @@ const fn entry(name: &'static str, id: &'static str, unit: &'static str, scale: 
         id,
         unit,
         scale,
+        beyond: false,
     }
 }
 
 pub const BASE: &[Coef] = &[Coef::Coulomb, Coef::Viscous];
 pub const ADDITIONS: &[&[Coef]] = &[&[Coef::Stribeck, Coef::Transition], &[Coef::Drag]];
 
-/// Standard deviations of a rig that was weighed and measured: zero and tilt [rad], a, j, λ, γ.
+/// Standard deviations of a rig that was weighed and measured: zero and tilt [rad], a, j, λ, γ; cable [N·m/rad], clock \[1\].
 const ZERO_SIGMA: f64 = 0.0175;
-pub const SIGMA: [f64; 5] = [0.0175, 0.03, 0.03, 0.01, 0.02];
-
-/// Relative tolerances (half-widths) of what no motion shows: masses, centre of gravity of the link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tolerance {
-    pub m1: f64,
-    pub m2: f64,
-    pub l2: f64,
-}
-
-impl Default for Tolerance {
-    /// As weighed and measured in a workshop.
-    fn default() -> Self {
-        Tolerance {
-            m1: 0.02,
-            m2: 0.02,
-            l2: 0.01,
-        }
-    }
-}
+pub const SIGMA: [f64; 7] = [0.0175, 0.03, 0.03, 0.01, 0.02, 5e-3, 1e-3];
+/// Share of preload, and relative variation of the Coulomb term over the angle: all that is possible.
+const PRELOAD_SIGMA: f64 = 1.0;
+const WAVE_SIGMA: f64 = 0.5;
+/// Relative half-width within which the shape of a Stribeck peak is the law's: a bearing's corner is no formula's to the per mille.
+const CORNER: f64 = 0.02;
+/// Eccentricity of a disc [rad]: a tenth of a degree.
+const DISC_SIGMA: f64 = 1.75e-3;
 
 /// Configured values, the groups' relative deviations, and how well the rig is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rig {
     /// [`Config`]'s fields in order.
     nominal: [f64; 11],
-    pub values: [f64; 5],
+    pub values: [f64; 7],
     /// Standard deviation of each value of the table.
-    pub sigma: [f64; 5],
+    pub sigma: [f64; 7],
+    zero_sigma: f64,
     pub tolerance: Tolerance,
 }
 
@@ -83,10 +88,24 @@ impl Rig {
         let nominal = c.values().map(f64::from);
         Rig {
             nominal,
-            values: [nominal[9], 0.0, 0.0, 0.0, 0.0],
+            values: [nominal[9], 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             sigma: SIGMA,
+            zero_sigma: ZERO_SIGMA,
             tolerance: Tolerance::default(),
         }
+    }
+
+    /// The same rig, weighed and measured to these tolerances: every standard deviation follows them in proportion.
+    pub fn within(mut self, t: &Tolerance) -> Rig {
+        let c = self.config();
+        let (usual, stated) = (c.prior(&Tolerance::default()), c.prior(t));
+        let ratio = |stated: f32, usual: f32| f64::from(stated) / f64::from(usual).max(1e-12);
+        for i in 0..SHOWN {
+            self.sigma[i] = SIGMA[i] * ratio(stated.rig[i], usual.rig[i]);
+        }
+        self.zero_sigma = ZERO_SIGMA * ratio(stated.zero[0], usual.zero[0]);
+        self.tolerance = *t;
+        self
     }
 
     /// The configured rig at the present tilt; the groups have no place in a configuration.
@@ -96,21 +115,41 @@ impl Rig {
         Config::from_values(v.map(|x| x as f32))
     }
 
+    /// What is exact is not estimated; of what lies beyond the equations only the prior is stated.
     pub fn freedom(&self) -> Freedom {
         let mut out = Freedom::default();
         for (i, sigma) in self.sigma.into_iter().enumerate() {
-            out.add(Prior {
+            let prior = Prior {
                 param: Param::Rig(i),
                 value: self.values[i],
                 sigma,
-            });
+            };
+            match () {
+                () if sigma <= 0.0 => {}
+                () if i < SHOWN => out.add(prior),
+                () => out.priors.push(prior),
+            }
         }
         for j in 0..2 {
-            out.add(Prior {
-                param: Param::Offset(j),
+            if self.zero_sigma > 0.0 {
+                out.add(Prior {
+                    param: Param::Offset(j),
+                    value: 0.0,
+                    sigma: self.zero_sigma,
+                });
+            }
+            let law = |c: Coef, sigma: f64| Prior {
+                param: Param::Friction(c, j),
                 value: 0.0,
-                sigma: ZERO_SIGMA,
-            });
+                sigma,
+            };
+            out.priors.push(law(Coef::Preload, PRELOAD_SIGMA));
+            out.priors.extend(WAVES.map(|c| law(c, WAVE_SIGMA)));
+            out.priors.extend((0..2).map(|k| Prior {
+                param: Param::Disc(j, k),
+                value: 0.0,
+                sigma: DISC_SIGMA,
+            }));
         }
         out
     }
@@ -118,7 +157,7 @@ impl Rig {
     /// Groups that are not turned round, an inertia that stays positive.
     pub fn feasible(&self) -> bool {
         let b = stribeck_core::model::plant::Plant::bounds(&self.plant(&self.values, LOAD));
-        self.values[1..].iter().all(|f| f.abs() < 0.5) && b.inertia.iter().all(|i| *i > 0.0)
+        self.values[1..SHOWN].iter().all(|f| f.abs() < 0.5) && b.inertia.iter().all(|i| *i > 0.0)
     }
 
     pub fn friction_label(&self, c: Coef) -> Label {
@@ -128,16 +167,21 @@ impl Rig {
     /// Normal forces scale as Fn0 ∝ w·(δm1 − δm2) − δl2 and Fn1 ∝ −δl2, torques as the unit of mass δm2 + δl2, with w the
     /// arm's share of the weight on its joint. A tolerance is the half-width of a uniform distribution.
     pub fn hidden(&self, c: Coef, joint: usize) -> f64 {
-        let t = &self.tolerance;
+        let [tm1, tm2, tl2] =
+            [self.tolerance.m1, self.tolerance.m2, self.tolerance.l2].map(f64::from);
         let [m1, m2, ..] = self.nominal;
         let arm = m1 / (m1 + m2);
+        let corner = CORNER * CORNER;
         let square = match (c, joint) {
-            (Coef::Transition, _) => 0.0,
-            (Coef::Coulomb | Coef::Stribeck | Coef::DeltaCoulomb, 0) => {
-                arm * arm * (t.m1 * t.m1 + t.m2 * t.m2) + t.l2 * t.l2
+            (Coef::Preload | Coef::Wave(_), _) => 0.0,
+            (Coef::Transition, _) => corner,
+            (Coef::Stribeck, 0) => corner + arm * arm * (tm1 * tm1 + tm2 * tm2) + tl2 * tl2,
+            (Coef::Stribeck, _) => corner + tl2 * tl2,
+            (Coef::Coulomb | Coef::DeltaCoulomb, 0) => {
+                arm * arm * (tm1 * tm1 + tm2 * tm2) + tl2 * tl2
             }
-            (Coef::Coulomb | Coef::Stribeck | Coef::DeltaCoulomb, _) => t.l2 * t.l2,
-            _ => t.m2 * t.m2 + t.l2 * t.l2,
+            (Coef::Coulomb | Coef::DeltaCoulomb, _) => tl2 * tl2,
+            _ => tm2 * tm2 + tl2 * tl2,
         };
         (square / 3.0).sqrt()
     }
@@ -151,6 +195,7 @@ pub fn friction_scale(c: Coef) -> f64 {
         Coef::DeltaViscous => 5e-5,
         Coef::Drag => 2e-5,
         Coef::Transition => 1e-3,
+        Coef::Preload | Coef::Wave(_) => 0.1,
     }
 }
 
@@ -164,18 +209,15 @@ impl Fitted<4> for Rig {
         Furuta::from_values(v).with_factors([factor(1), factor(2), factor(3), factor(4)])
     }
 
+    fn beyond<S: Scalar>(&self, values: &[S]) -> Option<Beyond<S>> {
+        Some(Beyond {
+            cable: values[CABLE],
+            clock: values[CLOCK],
+        })
+    }
+
     #[inline(always)]
     fn rate<S: Scalar>(system: &System<S, Furuta<S>>, y: &[S; 4]) -> [S; 4] {
-        use stribeck_core::model::plant::Plant;
-        match system.constant {
-            None => passive(&system.plant, &system.friction, y),
-            Some(normal) => {
-                let (q, w) = ([y[0], y[1]], [y[2], y[3]]);
-                let t = system.plant.terms(q, w);
-                let f = [0, 1].map(|j| system.friction[j].torque(w[j], normal[j]));
-                let df = t.h_inv.apply(f);
-                [w[0], w[1], t.free[0] - df[0], t.free[1] - df[1]]
-            }
-        }
+        system.rate_of_two(y)
     }
 }

@@ -10,6 +10,7 @@ pub mod stated;
 
 use stribeck_core::model::friction::Friction;
 use stribeck_core::model::parameter::{self, Parameter};
+use stribeck_core::model::plant::tolerance::Tolerance;
 use stribeck_core::model::plant::{Plant, PlantConfig};
 use stribeck_core::number::scalar::Scalar;
 
@@ -25,6 +26,8 @@ pub struct Entry {
     pub unit: &'static str,
     /// A magnitude it is measured in, so that steps of all parameters are comparable; 0: its own value.
     pub scale: f64,
+    /// Not of the plant's equations: costs nothing while it is zero and not free.
+    pub beyond: bool,
 }
 
 /// Name, ASCII name, unit of an estimate, and the factor from the model's value to the printed one.
@@ -64,6 +67,11 @@ impl Coef {
             Coef::Drag => of(parameter::DRAG),
             Coef::DeltaCoulomb => of(parameter::DELTA_D),
             Coef::DeltaViscous => of(parameter::DELTA_V),
+            Coef::Preload => Label::new("preload", "preload", "1", 1.0),
+            Coef::Wave(0) => Label::new("sin θ", "wave_sin", "1", 1.0),
+            Coef::Wave(1) => Label::new("cos θ", "wave_cos", "1", 1.0),
+            Coef::Wave(2) => Label::new("sin 2θ", "wave_sin2", "1", 1.0),
+            Coef::Wave(_) => Label::new("cos 2θ", "wave_cos2", "1", 1.0),
         }
     }
 }
@@ -84,6 +92,11 @@ pub trait Fitted<const NS: usize>: Copy {
     /// The equations from values in the order of the table. A plant may use that the load is constant.
     fn plant<S: Scalar>(&self, values: &[S], load: Load) -> Self::Plant<S>;
 
+    /// What acts beyond the plant's equations, from the same values.
+    fn beyond<S: Scalar>(&self, _: &[S]) -> Option<Beyond<S>> {
+        None
+    }
+
     /// ẏ of the state with friction at the normal forces of `load`.
     fn rate<S: Scalar>(system: &System<S, Self::Plant<S>>, y: &[S; NS]) -> [S; NS];
 }
@@ -93,8 +106,88 @@ pub trait Fitted<const NS: usize>: Copy {
 pub struct System<S, P> {
     pub plant: P,
     pub friction: [Friction<S>; 2],
-    /// Normal force \[N\] of a constant load; `None`: the reaction.
-    pub constant: Option<[S; 2]>,
+    pub shape: [Shape<S>; 2],
+    /// Weight carried \[N\], where a preload is measured by it.
+    pub weight: Option<[S; 2]>,
+    /// The load is that weight, not the reaction.
+    pub constant: bool,
+    /// The Coulomb term varies over the angle.
+    pub waved: bool,
+    pub beyond: Option<Beyond<S>>,
+}
+
+/// How the Coulomb term of a joint depends on load and angle: μd·((1 − ρ)·Fn + ρ·weight)·(1 + wave(θ)).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Shape<S> {
+    /// ρ.
+    pub preload: S,
+    /// Parts of sin θ, cos θ, sin 2θ, cos 2θ.
+    pub wave: [S; 4],
+}
+
+impl Shape<f64> {
+    pub fn lift<S: Scalar>(&self) -> Shape<S> {
+        Shape {
+            preload: S::lit(self.preload),
+            wave: self.wave.map(S::lit),
+        }
+    }
+}
+
+/// What a bench has beyond the plant's equations.
+#[derive(Clone, Copy, Debug)]
+pub struct Beyond<S> {
+    /// Spring of a cable on the first joint \[N·m/rad\].
+    pub cable: S,
+    /// Ticks are longer than stated by this part.
+    pub clock: S,
+}
+
+impl<S: Scalar, P> System<S, P> {
+    /// Normal forces as the Coulomb terms feel them.
+    #[inline(always)]
+    pub fn loads(&self, q: [S; 2], reaction: [S; 2]) -> [S; 2] {
+        let mut out = reaction;
+        if let Some(weight) = self.weight {
+            for j in 0..2 {
+                out[j] = if self.constant {
+                    weight[j]
+                } else {
+                    reaction[j] + self.shape[j].preload * (weight[j] - reaction[j])
+                };
+            }
+        }
+        if self.waved {
+            for j in 0..2 {
+                let (s, c) = q[j].sin_cos();
+                let [a, b, d, e] = self.shape[j].wave;
+                let twice = [S::lit(2.0) * s * c, c * c - s * s];
+                out[j] = out[j] * (S::ONE + a * s + b * c + d * twice[0] + e * twice[1]);
+            }
+        }
+        out
+    }
+
+    /// ẏ of two joints with friction and what else acts.
+    #[inline(always)]
+    pub fn rate_of_two(&self, y: &[S; 4]) -> [S; 4]
+    where
+        P: Plant<S>,
+    {
+        let (q, w) = ([y[0], y[1]], [y[2], y[3]]);
+        let t = self.plant.terms(q, w);
+        let normal = self.loads(q, t.normal);
+        let mut f: [S; 2] = std::array::from_fn(|j| self.friction[j].torque(w[j], normal[j]));
+        if let Some(b) = &self.beyond {
+            f[0] = f[0] + b.cable * q[0];
+        }
+        let df = t.h_inv.apply(f);
+        let rate = [w[0], w[1], t.free[0] - df[0], t.free[1] - df[1]];
+        match &self.beyond {
+            None => rate,
+            Some(b) => rate.map(|r| r + b.clock * r),
+        }
+    }
 }
 
 /// A system that can be integrated as a state of NS numbers.
@@ -149,6 +242,22 @@ macro_rules! rigs {
             /// What is estimated beside the friction unless a user says otherwise.
             pub fn freedom(&self) -> Freedom {
                 match self { $(Rig::$variant(r) => r.freedom(),)+ Rig::Stated(r) => r.freedom() }
+            }
+            /// The same rig, weighed and measured to these tolerances. A pendulum alone says nothing but ω0².
+            pub fn within(self, t: &Tolerance) -> Rig {
+                match self {
+                    Rig::Furuta(r) => Rig::Furuta(r.within(t)),
+                    Rig::Stated(r) => Rig::Stated(r.within(t)),
+                    other => other,
+                }
+            }
+            /// How well the rig was weighed and measured.
+            pub fn tolerance(&self) -> Tolerance {
+                match self {
+                    Rig::Furuta(r) => r.tolerance,
+                    Rig::Stated(r) => r.tolerance,
+                    Rig::Pendulum(_) => Tolerance::default(),
+                }
             }
             /// What the Coulomb term of this plant is proportional to unless the record says otherwise.
             pub fn load(&self) -> Load {

@@ -20,6 +20,7 @@ pub const TABLE: [Entry; 1] = [Entry {
     id: "omega0_sq",
     unit: "1/s²",
     scale: 0.0,
+    beyond: false,
 }];
 /// Place of ω0² in the table.
 pub const OMEGA0_SQ: Param = Param::Rig(0);
@@ -111,9 +112,10 @@ impl Rig {
                 ("Δc/J", "delta_c_per_j", "rad/s²"),
             ),
             Coef::DeltaViscous => (("Δb", "delta_b", "N·m·s"), ("Δb/J", "delta_b_per_j", "1/s")),
+            Coef::Preload | Coef::Wave(_) => return c.label(),
         };
         let factor = match c {
-            Coef::Transition => 1.0,
+            Coef::Transition | Coef::Preload | Coef::Wave(_) => 1.0,
             _ => self.inertia.unwrap_or(1.0),
         };
         let (name, id, unit) = if self.inertia.is_some() {
@@ -158,7 +160,8 @@ impl Fitted<2> for Rig {
         let w = [y[1], S::ZERO];
         let t = system.plant.terms([y[0], S::ZERO], w);
         // The second joint is inert: its friction need not be evaluated.
-        let f = system.friction[0].torque(y[1], t.normal[0]);
+        let normal = system.loads([y[0], S::ZERO], t.normal);
+        let f = system.friction[0].torque(y[1], normal[0]);
         [y[1], t.free[0] - t.h_inv.a00 * f]
     }
 }

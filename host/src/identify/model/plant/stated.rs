@@ -4,7 +4,7 @@
 
 use stribeck_core::model::joint::Joint;
 use stribeck_core::model::plant::tolerance::Tolerance;
-use stribeck_core::model::plant::{AnyPlant, PlantConfig, passive};
+use stribeck_core::model::plant::{AnyPlant, PlantConfig};
 use stribeck_core::number::scalar::Scalar;
 
 use super::{Entry, Fitted, Label, Load, System};
@@ -18,6 +18,7 @@ pub const ADDITIONS: &[&[Coef]] = &[&[Coef::Stribeck, Coef::Transition], &[Coef:
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rig {
     plant: PlantConfig,
+    pub tolerance: Tolerance,
     pub values: [f64; 0],
 }
 
@@ -25,7 +26,16 @@ impl Rig {
     pub fn new(plant: &PlantConfig) -> Rig {
         Rig {
             plant: *plant,
+            tolerance: Tolerance::default(),
             values: [],
+        }
+    }
+
+    /// The same rig to these tolerances.
+    pub fn within(self, t: &Tolerance) -> Rig {
+        Rig {
+            tolerance: *t,
+            ..self
         }
     }
 
@@ -49,7 +59,7 @@ impl Rig {
     }
 
     fn prior(&self) -> stribeck_core::model::plant::tolerance::Prior {
-        self.plant.prior(&Tolerance::default())
+        self.plant.prior(&self.tolerance)
     }
 
     pub fn feasible(&self) -> bool {
@@ -63,6 +73,7 @@ impl Rig {
             Coef::Viscous | Coef::DeltaViscous => units.viscous,
             Coef::Transition => units.velocity,
             Coef::Drag => units.drag,
+            Coef::Preload | Coef::Wave(_) => "1",
         };
         Label { unit, ..c.label() }
     }
@@ -76,6 +87,7 @@ impl Rig {
                 Coef::Stribeck | Coef::DeltaCoulomb => 2e-3,
                 Coef::Viscous => 0.1,
                 Coef::DeltaViscous => 0.03,
+                Coef::Preload | Coef::Wave(_) => 0.1,
                 Coef::Drag => 0.05,
                 Coef::Transition => 1e-3,
             },
@@ -86,7 +98,7 @@ impl Rig {
     pub fn hidden(&self, c: Coef, joint: usize) -> f64 {
         let prior = self.prior();
         f64::from(match c {
-            Coef::Transition => 0.0,
+            Coef::Transition | Coef::Preload | Coef::Wave(_) => 0.0,
             Coef::Coulomb | Coef::Stribeck | Coef::DeltaCoulomb => prior.coulomb[joint],
             Coef::Viscous | Coef::Drag | Coef::DeltaViscous => prior.viscous,
         })
@@ -102,16 +114,6 @@ impl Fitted<4> for Rig {
 
     #[inline(always)]
     fn rate<S: Scalar>(system: &System<S, AnyPlant<S>>, y: &[S; 4]) -> [S; 4] {
-        use stribeck_core::model::plant::Plant;
-        match system.constant {
-            None => passive(&system.plant, &system.friction, y),
-            Some(normal) => {
-                let (q, w) = ([y[0], y[1]], [y[2], y[3]]);
-                let t = system.plant.terms(q, w);
-                let f = [0, 1].map(|j| system.friction[j].torque(w[j], normal[j]));
-                let df = t.h_inv.apply(f);
-                [w[0], w[1], t.free[0] - df[0], t.free[1] - df[1]]
-            }
-        }
+        system.rate_of_two(y)
     }
 }
