@@ -45,6 +45,8 @@ pub fn check_wiring(record: &Record, model: &Model, scale: f64) -> Result<()> {
 const HELD: f64 = 0.3;
 /// How many times what is left later on.
 const STANDS_OUT: f64 = 4.0;
+/// Moments in a row that decide.
+const FIRST: usize = 3;
 
 /// Time \[s\] from which two joints move freely, where a hand still held or moved them at first: until then accelerations are not the
 /// plant's by far more than friction and smoothing leave in the second half of the record.
@@ -73,15 +75,17 @@ pub fn released(record: &Record, model: &Model, scale: f64) -> Option<f64> {
         (STANDS_OUT * late.fold(0.0, f64::max)).max(HELD * free[j].sqrt())
     });
     let held = |i: usize| (0..2).any(|j| left[i][j].abs() > limit[j]);
-    // A hand is there from the beginning and most of the time; a push comes later, and alone.
-    let (mut count, mut end) = (0, None);
+    // A hand is there from the first sample on, without a break; a push comes later.
+    if middle < FIRST || !(0..FIRST).all(held) {
+        return None;
+    }
+    let (mut end, mut since) = (0, 0);
     for i in 0..middle {
-        count += usize::from(held(i));
-        if held(i) && 2 * count > i {
-            end = Some(i);
+        (end, since) = if held(i) { (i, 0) } else { (end, since + 1) };
+        if since == FIRST {
+            break;
         }
     }
-    let end = end?;
     Some(times[end] + 2.0 * half)
 }
 

@@ -188,13 +188,13 @@ mod tests {
     #[test]
     fn misses_flags_and_coverage_are_counted_apart() {
         let outcome = |value: f64, verdict: Verdict| {
-            let mut e = Estimate::new("c", value, 0.01, "N·m");
+            let mut e = Estimate::new("c/J", value, 0.01, "rad/s²");
             if !verdict.holds() {
                 e.withdraw("not explained");
             }
             Outcome::bare("greybox", verdict, vec![e])
         };
-        let truth = [("c", 1.0)];
+        let truth = [("c/J", 1.0)];
         let not = Verdict::NotExplained {
             pattern: Pattern::Unnamed,
         };
