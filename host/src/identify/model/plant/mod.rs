@@ -162,7 +162,7 @@ impl<S: Scalar, P> System<S, P> {
                 let (s, c) = q[j].sin_cos();
                 let [a, b, d, e] = self.shape[j].wave;
                 let twice = [S::lit(2.0) * s * c, c * c - s * s];
-                out[j] = out[j] * (S::ONE + a * s + b * c + d * twice[0] + e * twice[1]);
+                out[j] *= S::ONE + a * s + b * c + d * twice[0] + e * twice[1];
             }
         }
         out
@@ -179,7 +179,7 @@ impl<S: Scalar, P> System<S, P> {
         let normal = self.loads(q, t.normal);
         let mut f: [S; 2] = std::array::from_fn(|j| self.friction[j].torque(w[j], normal[j]));
         if let Some(b) = &self.beyond {
-            f[0] = f[0] + b.cable * q[0];
+            f[0] += b.cable * q[0];
         }
         let df = t.h_inv.apply(f);
         let rate = [w[0], w[1], t.free[0] - df[0], t.free[1] - df[1]];
