@@ -1,5 +1,8 @@
 //! The grey box by its default command on benches with another friction law, or with more than the plant's equations.
 
+// Signals are made with the platform's mathematics.
+#![allow(clippy::disallowed_methods)]
+
 use stribeck::identify::data::dataset::Dataset;
 use stribeck::identify::data::record::Record;
 use stribeck::identify::method::{self, greybox::Greybox};
