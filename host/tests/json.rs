@@ -151,6 +151,11 @@ fn every_output_is_as_its_schema_says() {
         "capture",
         &[&short[..], &[&file("short.mcap")]].concat(),
     );
+    let rig = file("rig.toml");
+    std::fs::write(&rig, "[plant.Furuta]\ntilt = 0.0\n[drive]\n").unwrap();
+    let drive = ["drive", "--from", "sim", "--rig", &rig, "--mode", "excite"];
+    let rest = ["--seconds", "0.3", "-o", &file("driven.mcap")];
+    check(&all, "drive", &[&drive[..], &rest[..]].concat());
     check(
         &all,
         "demo",

@@ -77,6 +77,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         seconds: args.seconds,
         until_rest: args.until_rest,
         arm: args.arm,
+        drive: None,
     };
     let stop = stop_on_signal()?;
     let mut display = Display::new();
@@ -152,6 +153,10 @@ impl Display {
 
     /// Events as lines, the rest as one line that changes.
     pub fn show(&mut self, p: Progress<'_, BufWriter<File>>) {
+        if let Some(note) = p.note {
+            self.bar.suspend(|| eprintln!("{note}"));
+            return;
+        }
         if let Some(event) = p.event {
             let axes = p.recorder.session().hello().map(wording::axes);
             let words = wording::event(event, &axes.unwrap_or_default());

@@ -8,6 +8,7 @@ use serde_json::json;
 use stribeck_core::device::config::Config;
 use stribeck_core::model::friction::Friction;
 use stribeck_core::model::parameter::{self, Parameter};
+use stribeck_core::wire::Ask;
 
 use crate::cli::capture::Display;
 use crate::cli::exit::Exit;
@@ -143,7 +144,9 @@ fn record(config: &Config, scenario: &Scenario, seconds: f64, log: &Path) -> Res
     let twin = Twin::new(config, scenario, Some(seconds), false);
     let recorder = Recorder::create_with(log, Wall::Epoch, true, Metadata::default())?;
     let mut display = Display::new();
-    let outcome = simulate::record(twin, recorder, true, &mut |p| display.show_quietly(p))?;
+    let outcome = simulate::record(twin, recorder, Some(Ask::Start), &mut |p| {
+        display.show_quietly(p)
+    })?;
     display.bar.finish_and_clear();
     Ok(outcome.summary)
 }

@@ -19,6 +19,7 @@ pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod derive;
 pub(crate) mod doctor;
+pub(crate) mod drive;
 pub mod exit;
 pub(crate) mod export;
 pub(crate) mod from;
@@ -46,6 +47,7 @@ pub struct Cli {
 enum Command {
     Demo(demo::Args),
     Capture(capture::Args),
+    Drive(drive::Args),
     Replay(replay::Args),
     Report(report::Args),
     Identify(identify::Args),
@@ -69,6 +71,7 @@ impl Cli {
         match self.command {
             Command::Demo(args) => demo::run(args),
             Command::Capture(args) => capture::run(args),
+            Command::Drive(args) => drive::run(args),
             Command::Replay(args) => replay::run(args),
             Command::Report(args) => report::run(args),
             Command::Identify(args) => identify::run(args),

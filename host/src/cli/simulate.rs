@@ -3,11 +3,16 @@
 use std::path::PathBuf;
 
 use serde_json::json;
+use stribeck_core::wire::Ask;
 
 use crate::cli::capture::Display;
+use crate::cli::drive::OrderArgs;
 use crate::cli::exit::Exit;
 use crate::cli::from::SimArgs;
 use crate::cli::values::{self, MetadataArgs};
+use crate::config;
+use crate::error::Error;
+use crate::link::twin::Twin;
 use crate::log::recorder::{Recorder, Wall};
 use crate::log::{simulate, text};
 
@@ -46,6 +51,8 @@ pub struct Args {
     force: bool,
     #[command(flatten)]
     sim: SimArgs,
+    #[command(flatten)]
+    order: OrderArgs,
     /// Do not arm: the observers stay idle
     #[arg(long)]
     idle: bool,
@@ -57,12 +64,31 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
-    let twin = args.sim.twin(Some(args.seconds), false)?;
+    let (first, mut config) = (args.order.order()?, args.sim.config()?);
+    let first = match first {
+        Some(order) => {
+            config = config::with_overrides(&config, &order.overrides)?;
+            if config.drive.is_none() {
+                return Err(Error::invalid(
+                    "--mode drives a motor, and the rig is passive".to_string(),
+                    "give a --rig with a [drive] section",
+                )
+                .into());
+            }
+            Some(Ask::Drive(order.drive))
+        }
+        None => (!args.idle).then_some(Ask::Start),
+    };
+    let scenario = args.sim.scenario()?;
+    let mut twin = Twin::new(&config, &scenario, Some(args.seconds), false);
+    if matches!(first, Some(Ask::Drive(_))) {
+        twin = twin.with_heartbeats();
+    }
     let output = args.output.unwrap_or_else(|| values::dated("run", "mcap"));
     let metadata = args.about.metadata();
     let recorder = Recorder::create_with(&output, Wall::Epoch, args.force, metadata)?;
     let mut display = Display::new();
-    let outcome = simulate::record(twin, recorder, !args.idle, &mut |p| display.show(p))?;
+    let outcome = simulate::record(twin, recorder, first, &mut |p| display.show(p))?;
     display.bar.finish_and_clear();
     if args.json {
         println!("{}", json!({ "log": output, "summary": outcome.summary }));

@@ -7,6 +7,7 @@
 pub mod client;
 pub mod command;
 pub(crate) mod compare;
+pub mod driver;
 pub mod frames;
 pub(crate) mod operator;
 pub mod order;

@@ -102,7 +102,8 @@ impl Scenario {
 
     /// The bench behind a device configured with `config`.
     pub fn bench(&self, config: &Config) -> Simulation {
-        let plant = self.plant.unwrap_or(config.plant);
+        let rotor = config.drive.map_or(0.0, |d| d.motor.reflected());
+        let plant = self.plant.unwrap_or(config.plant).with_rotor(rotor);
         let dt_s = 1.0 / f64::from(config.tick_hz);
         let truth = Truth::new(&plant, self.friction, self.start, dt_s, 2);
         let (joints, rest) = (plant.joints(), plant.rest());

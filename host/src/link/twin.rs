@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use stribeck_core::JOINTS;
 use stribeck_core::device::config::Config;
 use stribeck_core::device::{Device, Identity, Input};
+use stribeck_core::model::motor::{Applied, Bridge};
 use stribeck_core::model::sim::Simulation;
 use stribeck_core::wire::{Ask, ConfigOrigin, Kind, MAX_FRAME, ResetCause};
 
@@ -36,6 +37,10 @@ const NAP: Duration = Duration::from_millis(5);
 pub struct Twin {
     device: Box<Device>,
     bench: Simulation,
+    /// Bridge and motor of a driven rig.
+    bridge: Option<Bridge<f64>>,
+    /// Ticks between two heartbeats of its own; 0: none.
+    beats: u64,
     tick_hz: u32,
     /// Ticks so far.
     now: u64,
@@ -67,6 +72,10 @@ impl Twin {
         Twin {
             device: Box::new(Device::new(identity, config, ConfigOrigin::Default)),
             bench: scenario.bench(config),
+            bridge: config
+                .drive
+                .map(|drive| Bridge::new(&drive.motor, &config.plant)),
+            beats: 0,
             tick_hz: config.tick_hz,
             now: 0,
             end: seconds.map(|s| (s * f64::from(config.tick_hz)).round() as u64),
@@ -84,6 +93,12 @@ impl Twin {
         self
     }
 
+    /// With heartbeats of its own: nobody else is there while it runs unpaced.
+    pub fn with_heartbeats(mut self) -> Self {
+        self.beats = u64::from(self.tick_hz) / 10;
+        self
+    }
+
     /// The true pendulum, for whoever may know it.
     pub fn bench(&self) -> &Simulation {
         &self.bench
@@ -93,7 +108,14 @@ impl Twin {
         if let Some(operator) = &mut self.operator {
             operator.tick(self.now, self.device.engine().phase(), &mut self.bench);
         }
-        let input = self.faults.tick(self.now, &mut self.bench);
+        if self.beats > 0 && self.now.is_multiple_of(self.beats) {
+            self.device.command(&command::frame(0, Ask::Beat));
+        }
+        let applied = match (&self.bridge, self.device.output()) {
+            (Some(bridge), Some(duty)) => bridge.apply(duty),
+            _ => Applied::NONE,
+        };
+        let input = self.faults.tick(self.now, &mut self.bench, &applied);
         self.now += 1 + u64::from(input.missed);
         self.device.tick_with(input);
     }
@@ -194,7 +216,7 @@ impl Faults {
     }
 
     /// What the hardware says at this tick.
-    fn tick(&mut self, now: u64, bench: &mut Simulation) -> Input {
+    fn tick(&mut self, now: u64, bench: &mut Simulation, applied: &Applied<f64>) -> Input {
         let mut missed = 0;
         let mut freeze = [None; JOINTS];
         self.pending.retain(|(at, fault)| {
@@ -213,9 +235,9 @@ impl Faults {
         });
         // The pendulum goes on while the processor misses its ticks.
         for _ in 0..missed {
-            bench.tick();
+            bench.tick_driven(applied);
         }
-        let mut counts = bench.tick().counts;
+        let mut counts = bench.tick_driven(applied).counts;
         for joint in 0..JOINTS {
             if let Some(until) = freeze[joint] {
                 self.stuck[joint] = Some((counts[joint], until));

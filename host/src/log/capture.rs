@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use stribeck_core::device::run::Phase;
-use stribeck_core::wire::{Ask, Event, Reply, What};
+use stribeck_core::wire::{Ask, Event, Reply, Trip, What};
 
 use crate::error::{Error, Result};
 use crate::link::client::{ASK_AGAIN, PATIENCE, silent};
 use crate::link::command::Commands;
+use crate::link::driver::{Driver, Order};
 use crate::link::pump::{Packet, Pump};
 use crate::link::session::{SessionEvent, unusable};
 use crate::link::source::Source;
@@ -26,7 +27,7 @@ const WAIT: Duration = Duration::from_millis(10);
 const GRACE: Duration = Duration::from_secs(5);
 
 /// When to stop and what to order.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// Stop after this much device time \[s\]; by the clock if the device is silent.
     pub seconds: Option<f64>,
@@ -34,6 +35,8 @@ pub struct Plan {
     pub until_rest: bool,
     /// Order the device to arm.
     pub arm: bool,
+    /// Drive its motor; it is turned off before the capture ends.
+    pub drive: Option<Order>,
 }
 
 /// Why a capture ended.
@@ -47,6 +50,8 @@ pub enum End {
     Source,
     /// The planned time is over by the clock, and the device did not deliver it.
     Clock,
+    /// The device turned the motor off by itself.
+    Tripped(Trip),
 }
 
 /// What came of it.
@@ -64,6 +69,8 @@ pub struct Progress<'a, W: Write> {
     pub phase: Option<Phase>,
     /// An event that just happened.
     pub event: Option<&'a Event>,
+    /// What was armed.
+    pub note: Option<&'a str>,
 }
 
 /// Record until the plan, the source or `stop` says so; `watch` is told what happens.
@@ -129,7 +136,12 @@ fn listen<W: Write>(
     let mut events = Vec::new();
     loop {
         if stop.load(Ordering::Relaxed) {
-            return Ok(End::Asked);
+            talk.ending.get_or_insert(End::Asked);
+        }
+        if let Some(end) = talk.ending
+            && talk.motor_is_off(pump)?
+        {
+            return Ok(end);
         }
         talk.speak(pump)?;
         let mut hear = |event: &SessionEvent<'_>| {
@@ -160,17 +172,32 @@ fn listen<W: Write>(
         for event in events.drain(..) {
             watch(progress(recorder, talk, Some(&event)));
         }
+        for note in std::mem::take(&mut talk.notes) {
+            let mut p = progress(recorder, talk, None);
+            p.note = Some(&note);
+            watch(p);
+        }
         watch(progress(recorder, talk, None));
         if talk.done {
-            return Ok(End::Planned);
+            talk.ending.get_or_insert(End::Planned);
         }
-        if pump.is_live() && talk.time_is_over() {
+        if let Some(trip) = talk.driver.as_ref().and_then(Driver::trip)
+            && talk.ending.is_none()
+        {
+            recorder.problem(format!("the device turned the motor off: {}", trip.text()))?;
+            talk.ending = Some(End::Tripped(trip));
+        }
+        if talk.driver.as_ref().is_some_and(Driver::ended) && talk.ending.is_none() {
+            recorder.problem("the motor was turned off, and not by this program".into())?;
+            talk.ending = Some(End::Source);
+        }
+        if pump.is_live() && talk.ending.is_none() && talk.time_is_over() {
             recorder.problem(format!(
                 "the device delivered {:.2} s of the {} s asked for; the capture ended by the clock",
                 talk.seconds(),
                 talk.plan.seconds.unwrap_or_default()
             ))?;
-            return Ok(End::Clock);
+            talk.ending = Some(End::Clock);
         }
     }
 }
@@ -185,6 +212,7 @@ fn progress<'a, W: Write>(
         connected: talk.connected,
         phase: talk.phase,
         event,
+        note: None,
     }
 }
 
@@ -206,6 +234,13 @@ struct Talk {
     done: bool,
     bytes: u64,
     refused: Option<Error>,
+    /// The motor, if it is to be driven.
+    driver: Option<Driver>,
+    /// Why the capture ends as soon as the motor is off.
+    ending: Option<End>,
+    /// Frames that follow from replies, and what to tell whoever watches.
+    next_frames: Vec<Vec<u8>>,
+    notes: Vec<String>,
     /// What the recorder has not been told yet.
     problems: Vec<String>,
 }
@@ -213,6 +248,8 @@ struct Talk {
 impl Talk {
     fn new(plan: Plan) -> Self {
         Talk {
+            driver: plan.drive.clone().map(Driver::new),
+            ending: None,
             plan,
             commands: Commands::default(),
             connected: true,
@@ -228,6 +265,8 @@ impl Talk {
             done: false,
             bytes: 0,
             refused: None,
+            next_frames: Vec::new(),
+            notes: Vec::new(),
             problems: Vec::new(),
         }
     }
@@ -258,6 +297,20 @@ impl Talk {
             self.armed = true;
             pump.send(self.commands.frame(Ask::Start).1)?;
         }
+        if let Some(driver) = &mut self.driver
+            && self.introduced
+            && self.ending.is_none()
+        {
+            for frame in driver.speak(&mut self.commands) {
+                pump.send(frame)?;
+            }
+            for frame in self.next_frames.drain(..) {
+                pump.send(frame)?;
+            }
+            if let Some(armed) = driver.take_armed() {
+                self.notes.push(armed);
+            }
+        }
         if let Some(what) = self.commands.unanswered(PATIENCE) {
             self.problems.push(format!(
                 "the device was asked {what} and did not reply within {} s",
@@ -265,6 +318,25 @@ impl Talk {
             ));
         }
         Ok(())
+    }
+
+    /// Turn the motor off, if one is driven; true once it is, or nobody is there to say so.
+    fn motor_is_off(&mut self, pump: &Pump) -> Result<bool> {
+        let Some(driver) = &mut self.driver else {
+            return Ok(true);
+        };
+        if !self.connected {
+            return Ok(true);
+        }
+        if let Some(frame) = driver.stop(&mut self.commands) {
+            pump.send(frame)?;
+        }
+        let off = driver.is_off();
+        if off && driver.unconfirmed() {
+            self.problems
+                .push("the device did not confirm that the motor is off; it turns it off by itself without heartbeats".into());
+        }
+        Ok(off)
     }
 
     fn lose(&mut self) {
@@ -294,11 +366,22 @@ impl Talk {
 
     fn hear(&mut self, event: &SessionEvent<'_>) {
         match event {
-            SessionEvent::Hello { hello, .. } => {
+            SessionEvent::Hello { hello, begins } => {
                 self.introduced = true;
                 self.introduced_at.get_or_insert_with(Instant::now);
                 self.tick_hz = hello.tick_hz.max(1);
                 self.phase = Some(hello.phase);
+                if let (Some(driver), Ok(config)) = (&mut self.driver, hello.config())
+                    && let Err(error) = driver.introduced(&config)
+                {
+                    self.refused = Some(error);
+                }
+                if let Some(driver) = &mut self.driver
+                    && *begins
+                    && hello.phase != Phase::Driving
+                {
+                    driver.idle();
+                }
                 if let Some(why) = unusable(hello) {
                     self.refused = Some(Error::refused(
                         format!("the device cannot be recorded: {why}"),
@@ -313,7 +396,13 @@ impl Talk {
                 self.done |= limit.is_some_and(|limit| self.seconds() >= limit);
             }
             SessionEvent::Event(event) => {
-                if let What::Run { to, .. } = event.what {
+                if let Some(driver) = &mut self.driver {
+                    driver.event(event);
+                }
+                if let What::Run { from, to, .. } = event.what {
+                    if let (Phase::Driving, Some(driver)) = (from, &mut self.driver) {
+                        driver.idle();
+                    }
                     self.phase = Some(to);
                     self.swung |= to == Phase::Swinging;
                     self.done |= self.plan.until_rest && self.swung && to == Phase::AtRest;
@@ -325,6 +414,10 @@ impl Talk {
     }
 
     fn reply(&mut self, reply: &Reply) {
+        if let Some(driver) = &mut self.driver {
+            self.next_frames
+                .extend(driver.reply(reply, &mut self.commands));
+        }
         let Some(what) = self.commands.answered(reply) else {
             return;
         };

@@ -40,18 +40,18 @@ pub fn simulate(
     scenario.validate()?;
     let twin = Twin::new(config, scenario, Some(seconds), false);
     let recorder = Recorder::create(path, Wall::Epoch)?;
-    Ok(record(twin, recorder, true, &mut |_| {})?.summary)
+    Ok(record(twin, recorder, Some(Ask::Start), &mut |_| {})?.summary)
 }
 
-/// Record everything a twin says until it ends; `arm`: order a run before its first tick.
+/// Record everything a twin says until it ends; `first`: what it is asked before its first tick.
 pub fn record<W: Write>(
     mut twin: Twin,
     recorder: Recorder<W>,
-    arm: bool,
+    first: Option<Ask>,
     watch: &mut dyn FnMut(Progress<'_, W>),
 ) -> Result<Outcome> {
-    if arm {
-        twin.write(&command::frame(1, Ask::Start))?;
+    if let Some(ask) = first {
+        twin.write(&command::frame(1, ask))?;
     }
     let never = AtomicBool::new(false);
     capture::run(Box::new(twin), recorder, Plan::default(), &never, watch)

@@ -107,6 +107,8 @@ pub struct Feed {
     /// Device, build and board of the last Hello.
     pub device: String,
     pub axes: Axes,
+    /// Most torque [N·m] and duty (part of full) of a driven rig.
+    pub most: Option<[f32; 2]>,
     pub phase: Phase,
     /// Time of the last block [s since the device's reset].
     pub now_s: f64,
@@ -164,6 +166,7 @@ impl Feed {
         self.axes = Axes::of(&config.plant);
         let quantum: [f64; JOINTS] = config.quantum();
         self.per_count = std::array::from_fn(|j| quantum[j] * shown(self.axes.joints[j]).0);
+        self.most = config.drive.map(|d| [d.motor.torque_limit, d.limits.duty]);
         match &mut self.angles {
             Some(angles) if !begins => angles.set_config(&config, hello.config_since),
             angles => *angles = Some(Angles::new(&config)),

@@ -11,6 +11,7 @@ use ratatui::symbols::Marker;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Axis, Block, Chart, Clear, Dataset, GraphType, Paragraph, Wrap};
 use stribeck_core::device::run::Phase;
+use stribeck_core::model::motor::Duty;
 use stribeck_core::model::parameter;
 
 use crate::cli::live::feed::{Curve, Feed, shown};
@@ -101,6 +102,24 @@ fn header(frame: &mut Frame<'_>, area: Rect, feed: &Feed, view: &View) {
         ),
         Span::raw(format!(" {:.1} s ", feed.now_s)),
     ];
+    if let (Phase::Driving, Some(drive), Some([torque, duty])) = (
+        feed.phase,
+        feed.params.as_ref().and_then(|p| p.drive),
+        feed.most,
+    ) {
+        let percent = 100.0 * f32::from(drive.duty) / f32::from(Duty::FULL);
+        spans.push(Span::raw(format!(
+            " u {:+.4} of {torque} N·m, duty {percent:+.1} of {:.0} % ",
+            drive.u,
+            100.0 * duty
+        )));
+        if drive.saturated {
+            spans.push(Span::styled(
+                " saturated ",
+                Style::new().fg(Color::Black).bg(ORANGE),
+            ));
+        }
+    }
     if let Some(path) = &view.recording {
         spans.push(Span::styled(format!(" ● {path} "), Style::new().fg(RED)));
     }

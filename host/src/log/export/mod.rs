@@ -46,6 +46,8 @@ pub enum Kind {
     States,
     Parameters,
     Events,
+    /// What the motor was told, from the parameter records of a driven rig
+    Drive,
 }
 
 /// The values of a column.
@@ -276,6 +278,13 @@ impl Fill {
                         Record::Params(p) if self.kind == Kind::Parameters => {
                             put_params(&mut table.row(self.segment, tick, self.tick_hz), &p);
                         }
+                        Record::Params(Params { drive: Some(d), .. })
+                            if self.kind == Kind::Drive =>
+                        {
+                            let mut row = table.row(self.segment, tick, self.tick_hz);
+                            row.u8(d.mode as u8).u8(d.saturated.into());
+                            row.i32(d.duty.into()).f32(d.u).f32(d.reference);
+                        }
                         _ => {}
                     }
                 }
@@ -383,6 +392,18 @@ impl Table {
                 ));
             }
             Kind::Events => columns.push(column("event", "text", Data::Text(Vec::new()))),
+            Kind::Drive => {
+                let modes = "0 off, 1 excite, 2 track, 3 balance, 4 plan";
+                columns.push(column("mode", modes, Data::U8(Vec::new())));
+                columns.push(column("saturated", "0 or 1", Data::U8(Vec::new())));
+                columns.push(column("duty", "steps of 5000", Data::I32(Vec::new())));
+                let names = [
+                    ("u", "N·m, or N on a slide"),
+                    ("reference", "rad, or m on a slide"),
+                ];
+                let owned = names.map(|(name, unit)| (name.to_owned(), unit.to_owned()));
+                floats(&mut columns, owned.to_vec());
+            }
         }
         Table { columns, rows: 0 }
     }
