@@ -25,6 +25,8 @@ enum Command {
     Run(cmd::run::Args),
     /// Run the tests in embedded-test ELF files, each after a reset
     Test(cmd::test::Args),
+    /// Try configurations from standard input on a firmware ELF, one verdict each
+    Configurations(cmd::configurations::Args),
     /// Build the firmware's on-target tests and run all of them
     Vhil(cmd::vhil::Args),
 }
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => cmd::run::run(&args),
         Command::Test(args) => cmd::test::run(&args),
+        Command::Configurations(args) => cmd::configurations::run(&args),
         Command::Vhil(args) => cmd::vhil::run(&args),
     };
     match result {

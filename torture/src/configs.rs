@@ -1,30 +1,67 @@
 //! Configurations of every shape to the device's own code: each is accepted and then in force, or refused with a reason.
 //!
-//! An accepted one is armed and swung; the host's view of the stream must stay whole.
+//! An accepted one is armed and swung, or driven by orders in any sequence; the host's view of the stream must stay whole,
+//! and whatever came before, the motor is off after a Stop and after the silence its configuration allows.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, json};
+use stribeck_core::control;
 use stribeck_core::device::config::{Blob, Config};
+use stribeck_core::device::run::Phase;
 use stribeck_core::device::{Device, Identity};
+use stribeck_core::model::plant::PlantConfig;
 use stribeck_core::model::sim::{Rng, Simulation};
-use stribeck_core::wire::{Ask, ConfigOrigin, Decoder, Frame, MAX_FRAME};
+use stribeck_core::wire::{
+    Ask, ConfigOrigin, Decoder, Drive, Frame, MAX_FRAME, Mode, Plan, Shape, Signal,
+};
 
 use crate::frames::{below, command};
 use crate::score::{Effort, Ending, Row};
 
+/// What is changed: the default, every plant, and the plants with a motor.
+pub fn bases() -> anyhow::Result<Vec<Config>> {
+    let plants = ["Furuta", "Pendulum", "Cartpole", "Acrobot", "Reactionwheel"];
+    let mut bases = vec![Config::default()];
+    for plant in plants {
+        let passive = stribeck::config::from_toml(&format!("[plant.{plant}]\n"))?;
+        let mut driven = Config {
+            drive: Some(control::Config::default()),
+            ..passive
+        };
+        if let PlantConfig::Furuta(rig) = &mut driven.plant {
+            rig.tilt = 0.0;
+        }
+        bases.push(passive);
+        if driven.validate().is_ok() {
+            bases.push(driven);
+        }
+    }
+    Ok(bases)
+}
+
+/// A configuration with a few fields changed, as JSON; `Err`: no configuration of this layout.
+pub fn changed(rng: &mut Rng, bases: &[Value]) -> (Value, serde_json::Result<Config>) {
+    let mut value = bases[below(rng, bases.len())].clone();
+    for _ in 0..1 + below(rng, 3) {
+        change(rng, &mut value);
+    }
+    let config = serde_json::from_value::<Config>(value.clone());
+    (value, config)
+}
+
 pub fn run(effort: &Effort) -> anyhow::Result<Row> {
-    let plain = serde_json::to_value(Config::default())?;
+    let bases: Vec<Value> = bases()?
+        .iter()
+        .map(serde_json::to_value)
+        .collect::<serde_json::Result<_>>()?;
     let mut row = Row::default();
     let mut rng = Rng::new(effort.seed);
-    let (mut accepted, mut refused) = (0u64, 0u64);
+    let (mut accepted, mut refused, mut driven) = (0u64, 0u64, 0u64);
     while effort.wants(row.inputs, 200, 1000) {
-        let mut value = plain.clone();
-        for _ in 0..1 + below(&mut rng, 3) {
-            change(&mut rng, &mut value);
-        }
+        let (value, config) = changed(&mut rng, &bases);
         // What no configuration of this layout can be is refused on the host already.
-        let Ok(config) = serde_json::from_value::<Config>(value.clone()) else {
+        let Ok(config) = config else {
             row.count(Ending::Good, String::new);
             refused += 1;
             continue;
@@ -36,27 +73,39 @@ pub fn run(effort: &Effort) -> anyhow::Result<Row> {
                 refused += 1;
                 Ending::Good
             }
-            Ok(Verdict::InForce) => {
+            Ok(Verdict::InForce { drove }) => {
                 accepted += 1;
+                driven += u64::from(drove);
                 Ending::Good
             }
-            Ok(Verdict::Wrong) => Ending::SilentlyWrong,
+            Ok(Verdict::Wrong(_)) => Ending::SilentlyWrong,
         };
-        row.count(ending, || format!("configuration {value}"));
+        row.count(ending, || match judged {
+            Ok(Verdict::Wrong(why)) => format!("{why}: configuration {value}"),
+            _ => format!("configuration {value}"),
+        });
     }
-    row.note =
-        format!("configurations on the twin; {accepted} accepted and swung, {refused} refused");
+    row.note = format!(
+        "configurations of {} rigs on the twin; {accepted} accepted and moved ({driven} drove their motor), {refused} refused",
+        bases.len()
+    );
     Ok(row)
 }
 
 enum Verdict {
     Refused,
-    InForce,
-    /// Accepted without being in force, in force without being accepted, no answer, or a damaged stream.
-    Wrong,
+    InForce {
+        drove: bool,
+    },
+    /// Accepted without being in force, in force without being accepted, no answer, a damaged stream, or a motor left on.
+    Wrong(&'static str),
 }
 
+/// Ticks of orders, then of none.
+const ORDERS: usize = 3000;
+
 fn tried(config: &Config, seed: u64) -> Verdict {
+    let mut rng = Rng::new(seed);
     let blob = Blob::seal(config);
     let mut device = Device::new(
         Identity::new("twin"),
@@ -73,9 +122,12 @@ fn tried(config: &Config, seed: u64) -> Verdict {
     let mut decoder: Decoder = Decoder::new();
     let mut frame = [0; MAX_FRAME];
     let (mut reply, mut hello, mut bad, mut next_seq) = (None, None, false, None::<u32>);
-    let mut armed = false;
-    for sample in Simulation::reference(0.0, seed).take(3000) {
+    let (mut started, mut drove, mut on_outside) = (false, false, false);
+    let mut in_force = None;
+    for (tick, sample) in Simulation::reference(0.0, seed).take(ORDERS).enumerate() {
         device.tick(sample.counts);
+        on_outside |= device.output().is_some() && device.engine().phase() != Phase::Driving;
+        drove |= device.output().is_some();
         while let n @ 1.. = device.next_frame(&mut frame) {
             decoder.feed(&frame[..n], |raw| match raw.map(|raw| raw.decode()) {
                 Ok(Ok(Frame::Reply(r))) if r.id == 7 => reply = Some(r.refusal.is_none()),
@@ -88,20 +140,65 @@ fn tried(config: &Config, seed: u64) -> Verdict {
                 _ => bad = true,
             });
         }
-        if reply.is_some() && !armed {
-            armed = true;
+        if reply.is_some() && !started {
+            started = true;
             device.command(&command(8, Ask::Hello));
             device.command(&command(9, Ask::Start));
         }
-    }
-    let in_force = hello.is_some_and(|h| h.config().is_ok_and(|c| same(&c, config)));
-    match (reply, in_force, bad) {
-        (Some(true), true, false) => Verdict::InForce,
-        // The default itself may come out of the changes: in force although nothing was put in force.
-        (Some(false), found, false) if !found || same(config, &Config::default()) => {
-            Verdict::Refused
+        // In force or not is known before other orders come.
+        if tick == ORDERS / 2 {
+            let told = hello.as_ref().and_then(|h| h.config().ok());
+            in_force = Some(told.is_some_and(|c| same(&c, config)));
         }
-        _ => Verdict::Wrong,
+        if tick > ORDERS / 2 && tick.is_multiple_of(50) {
+            device.command(&command(100, order(&mut rng, tick as u64)));
+        }
+    }
+    let silence = match config.drive.map(|d| d.limits.heartbeat_ms) {
+        Some(ms @ 1..=300) => usize::from(ms) * config.tick_hz as usize / 1000 + 100,
+        _ => {
+            device.command(&command(101, Ask::Stop));
+            100
+        }
+    };
+    for sample in Simulation::reference(0.0, seed).take(silence) {
+        device.tick(sample.counts);
+    }
+    match (reply, in_force.unwrap_or(false), bad) {
+        _ if device.output().is_some() => Verdict::Wrong("the motor is left on"),
+        _ if on_outside => Verdict::Wrong("the motor is on while nothing drives"),
+        (None, ..) => Verdict::Wrong("no answer"),
+        (_, _, true) => Verdict::Wrong("a damaged stream"),
+        (Some(true), true, _) => Verdict::InForce { drove },
+        (Some(true), false, _) => Verdict::Wrong("accepted and not in force"),
+        // The default itself may come out of the changes: in force although nothing was put in force.
+        (Some(false), found, _) if !found || same(config, &Config::default()) => Verdict::Refused,
+        (Some(false), ..) => Verdict::Wrong("refused and in force"),
+    }
+}
+
+/// Any order, in any state.
+fn order(rng: &mut Rng, tick: u64) -> Ask {
+    let modes = [Mode::Excite, Mode::Track, Mode::Balance, Mode::Plan];
+    match below(rng, 9) {
+        0 => Ask::Start,
+        1 => Ask::Stop,
+        2 => Ask::Zero,
+        3 => Ask::Beat,
+        4 => Ask::Plan(Plan {
+            from_tick: tick.wrapping_add(rng.bits() % 2000).saturating_sub(500),
+            weights: std::array::from_fn(|_| rng.normal() as f32),
+        }),
+        _ => Ask::Drive(Drive {
+            mode: modes[below(rng, modes.len())],
+            signal: Signal {
+                shape: [Shape::Constant, Shape::Sine][below(rng, 2)],
+                offset: 0.05 * rng.normal() as f32,
+                amplitude: 0.05 * rng.normal() as f32,
+                low_hz: rng.within(0.1, 5.0) as f32,
+                ..Signal::default()
+            },
+        }),
     }
 }
 

@@ -14,58 +14,21 @@ use stribeck_core::model::sim::Simulation;
 use stribeck_core::wire::{Command, ConfigOrigin, Decoder, Frame, MAX_FRAME};
 
 use crate::child;
+use crate::commands::{OPEN_A_PORT, Opener};
 use crate::port::Port;
 use crate::score::{Effort, Ending, Row};
 use scripts::{Harm, SCRIPTS, Script};
 
-/// Commands that open a port: name and arguments, PORT standing for the path.
-const COMMANDS: [(&str, &[&str]); 5] = [
-    (
-        "capture",
-        &[
-            "capture",
-            "--from",
-            "PORT",
-            "--seconds",
-            "1",
-            "-o",
-            "run.mcap",
-        ],
-    ),
-    (
-        "capture --arm",
-        &[
-            "capture",
-            "--from",
-            "PORT",
-            "--arm",
-            "--seconds",
-            "1",
-            "-o",
-            "run.mcap",
-        ],
-    ),
-    (
-        "config pull",
-        &["config", "pull", "--from", "PORT", "-o", "pulled.toml"],
-    ),
-    (
-        "config push",
-        &["config", "push", "rig.toml", "--from", "PORT"],
-    ),
-    ("doctor", &["doctor", "--port", "PORT"]),
-];
-
 pub fn run(effort: &Effort) -> anyhow::Result<Row> {
-    // Every seventh pair in the short form: all scripts and all commands are met.
+    // Every eighth pair in the short form: all commands and every other script are met.
     let step = if effort.full || effort.until.is_some() {
         1
     } else {
-        7
+        8
     };
     let pairs: Vec<_> = SCRIPTS
         .iter()
-        .flat_map(|script| COMMANDS.iter().map(move |command| (script, command)))
+        .flat_map(|script| OPEN_A_PORT.iter().map(move |command| (script, command)))
         .step_by(step)
         .collect();
     let row = Mutex::new(Row::default());
@@ -76,15 +39,17 @@ pub fn run(effort: &Effort) -> anyhow::Result<Row> {
             .map(|_| {
                 scope.spawn(|| -> anyhow::Result<()> {
                     loop {
-                        let Some((script, (name, args))) =
-                            next.lock().ok().and_then(|mut n| n.next())
+                        let Some((script, command)) = next.lock().ok().and_then(|mut n| n.next())
                         else {
                             return Ok(());
                         };
-                        let (ending, words) = meet(script, name, args)?;
+                        let (ending, words) = meet(script, command)?;
                         if let Ok(mut row) = row.lock() {
                             row.count(ending, || {
-                                format!("{name} with a device that {}: {words}", script.name)
+                                format!(
+                                    "{} with a device that {}: {words}",
+                                    command.name, script.name
+                                )
                             });
                         }
                     }
@@ -102,43 +67,51 @@ pub fn run(effort: &Effort) -> anyhow::Result<Row> {
     row.note = format!(
         "{} hostile devices × {} commands that open a port",
         SCRIPTS.len(),
-        COMMANDS.len()
+        OPEN_A_PORT.len()
     );
     Ok(row)
 }
 
-fn meet(script: &Script, name: &str, args: &[&str]) -> anyhow::Result<(Ending, String)> {
+fn meet(script: &Script, command: &Opener) -> anyhow::Result<(Ending, String)> {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("rig.toml"), "")?;
     let mut stage = Stage::open(script)?;
     let port = stage.path().to_string_lossy().into_owned();
-    let args: Vec<&str> = args
+    let args: Vec<&str> = command
+        .args
         .iter()
         .map(|a| if *a == "PORT" { port.as_str() } else { a })
         .collect();
-    let child = child::start(&args, folder.path())?;
-    let output = child::finish(child, || stage.act())?;
+    let output = match command.screen {
+        true => child::run_on_screen(&args, folder.path(), || stage.act())?,
+        false => {
+            let child = child::start(&args, folder.path())?;
+            child::finish(child, || stage.act())?
+        }
+    };
+    let says = |text: &[u8]| output.stdout.windows(text.len()).any(|w| w == text);
     let ending = match output.disaster() {
         Some(ending) => ending,
-        None if output.code == Some(0) && script.harm.hurts(name) => Ending::SilentlyWrong,
         // What a device says is shown, never executed by the terminal.
-        None if output.stderr.contains('\u{1b}') || output.stdout.contains(&0x1b) => {
-            Ending::SilentlyWrong
-        }
+        None if command.screen && says(b"\x1b]0;owned") => Ending::SilentlyWrong,
+        None if command.screen => Ending::Good,
+        None if output.code == Some(0) && script.harm.hurts(command) => Ending::SilentlyWrong,
+        None if output.stderr.contains('\u{1b}') || says(b"\x1b") => Ending::SilentlyWrong,
         None => Ending::Good,
     };
     Ok((ending, output.last_words()))
 }
 
 impl Harm {
-    fn hurts(self, command: &str) -> bool {
+    fn hurts(self, command: &Opener) -> bool {
         match self {
             Harm::None => false,
-            Harm::Stream => command.starts_with("capture"),
-            Harm::Talk => command == "capture --arm" || command == "config push",
+            Harm::Stream => command.records,
+            Harm::Talk => command.orders,
             Harm::Everything => true,
-            Harm::Pull => command.starts_with("config"),
-            Harm::OnlyHello => command != "config pull",
+            Harm::Pull => command.trusts,
+            Harm::OnlyHello => !command.hello_is_enough,
+            Harm::Gone => command.listens,
         }
     }
 }

@@ -10,32 +10,8 @@ use nix::sys::signal::{SigHandler, Signal, signal};
 use stribeck_core::model::sim::Rng;
 
 use crate::child::{self, Output};
-use crate::frames::below;
+use crate::commands::WRITE_A_FILE;
 use crate::score::{Effort, Ending, Row};
-
-/// Commands that write a file: arguments and the file.
-const WRITERS: [(&[&str], &str); 5] = [
-    (
-        &["simulate", "--seconds", "1", "--force", "-o", "out.mcap"],
-        "out.mcap",
-    ),
-    (
-        &["report", "sound.mcap", "--force", "-o", "out.html"],
-        "out.html",
-    ),
-    (
-        &["export", "sound.mcap", "--force", "-o", "out.csv"],
-        "out.csv",
-    ),
-    (
-        &["export", "sound.mcap", "--force", "-o", "out.parquet"],
-        "out.parquet",
-    ),
-    (
-        &["config", "default", "--force", "-o", "out.toml"],
-        "out.toml",
-    ),
-];
 
 pub fn run(effort: &Effort) -> anyhow::Result<Row> {
     let mut row = Row::default();
@@ -51,23 +27,25 @@ pub fn run(effort: &Effort) -> anyhow::Result<Row> {
         made.last_words()
     );
     let mut writers = Vec::new();
-    for (args, file) in WRITERS {
+    for (args, file) in WRITE_A_FILE {
         let output = child::run(args, folder.path())?;
-        // A command that does not exist under this name is no finding of this row.
-        if output.code == Some(0) {
-            let size = fs::metadata(folder.path().join(file)).map_or(0, |m| m.len());
-            writers.push((args, file, size));
-            fs::remove_file(folder.path().join(file))?;
-        }
+        anyhow::ensure!(
+            output.code == Some(0),
+            "{args:?} does not even work with room: {}",
+            output.last_words()
+        );
+        let size = fs::metadata(folder.path().join(file))?.len();
+        writers.push((*args, *file, size));
+        fs::remove_file(folder.path().join(file))?;
     }
-    anyhow::ensure!(
-        writers.len() >= 4,
-        "only {} writing commands work at all",
-        writers.len()
-    );
-    while effort.wants(row.inputs, 20, 300) {
-        let (args, file, size) = writers[below(&mut rng, writers.len())];
-        let room = rng.bits() % size.max(2);
+    while effort.wants(row.inputs, 28, 350) {
+        let (args, file, size) = writers[row.inputs as usize % writers.len()];
+        // The first byte, the last one, and any between.
+        let room = match row.inputs as usize / writers.len() {
+            0 => 0,
+            1 => size - 1,
+            _ => rng.bits() % size.max(2),
+        };
         let output = with_room(args, folder.path(), room)?;
         let ending = match output.disaster() {
             Some(ending) => ending,

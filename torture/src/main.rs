@@ -13,12 +13,16 @@
 //! The commands under test run as processes of their own: this program starts itself as `stribeck` (`torture as-stribeck …`).
 
 mod child;
+mod commands;
 mod configs;
 mod decoder;
 mod devices;
 mod disk;
+mod elf;
 mod frames;
+mod interrupted;
 mod logs;
+mod parquet;
 mod port;
 mod score;
 mod session;
@@ -55,7 +59,7 @@ enum Command {
 
 #[derive(clap::Args)]
 struct Args {
-    /// Only these rows: decoder, session, configurations, tables, logs, devices, disk
+    /// Only these rows: decoder, session, configurations, elf, tables, parquet, logs, devices, kills, replugs, full-disk, disk
     #[arg(long, value_delimiter = ',')]
     rows: Vec<String>,
     /// The counts of the scoreboard (10⁸ frames, 1,000 logs, every device × every command …) instead of a short form
@@ -75,13 +79,18 @@ struct Args {
 /// A row of the scoreboard: its name and what runs it.
 type Run = fn(&Effort) -> anyhow::Result<Row>;
 
-const ROWS: [(&str, Run); 7] = [
+const ROWS: [(&str, Run); 12] = [
     ("decoder", decoder::run),
     ("session", session::run),
     ("configurations", configs::run),
+    ("elf", elf::run),
     ("tables", tables::run),
+    ("parquet", parquet::run),
     ("logs", logs::run),
     ("devices", devices::run),
+    ("kills", interrupted::kills),
+    ("replugs", interrupted::replugs),
+    ("full-disk", interrupted::full_disk),
     ("disk", disk::run),
 ];
 
@@ -113,6 +122,13 @@ fn torture(args: &Args) -> anyhow::Result<bool> {
             ROWS.iter().any(|(row, _)| row == name),
             "no row is called {name}; rows: {}",
             ROWS.map(|(row, _)| row).join(", ")
+        );
+    }
+    let forgotten = commands::forgotten();
+    if !forgotten.is_empty() {
+        eprintln!(
+            "in no list of torture/src/commands.rs, so not tortured: {}",
+            forgotten.join(", ")
         );
     }
     let mut rows = Vec::new();

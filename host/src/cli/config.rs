@@ -12,6 +12,7 @@ use crate::config;
 use crate::error::{Error, Result};
 use crate::file;
 use crate::link::client::Client;
+use crate::link::wording;
 
 /// Show, check, change, push or pull a configuration
 #[derive(Debug, clap::Args)]
@@ -108,6 +109,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
                 config: blob.clone(),
             })?;
             if let Some(why) = reply.refusal {
+                let why = wording::printable(&why.to_string());
                 return Err(Error::refused(
                     format!("the device refused the configuration: {why}"),
                     "it keeps what it had; correct the file and push again",

@@ -18,6 +18,7 @@ use crate::link::driver::{Driver, Order};
 use crate::link::pump::{Packet, Pump};
 use crate::link::session::{SessionEvent, unusable};
 use crate::link::source::Source;
+use crate::link::wording;
 use crate::log::recorder::Recorder;
 use crate::log::summary::Summary;
 
@@ -422,6 +423,7 @@ impl Talk {
             return;
         };
         if let Some(why) = &reply.refusal {
+            let why = wording::printable(&why.to_string());
             self.refused = Some(Error::source(
                 format!("the device was asked {what} and refused: {why}"),
                 "stop the run first (button, or key s in `stribeck live`)",

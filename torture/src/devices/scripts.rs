@@ -22,6 +22,8 @@ pub enum Harm {
     Pull,
     /// It answers once: enough for `config pull`, for nothing else.
     OnlyHello,
+    /// It is honest for half a second: enough for a question.
+    Gone,
     Everything,
 }
 
@@ -313,7 +315,7 @@ pub const SCRIPTS: &[Script] = &[
             true
         },
     ),
-    script("disappears in mid-run", Harm::Everything, |m, f, _, out| {
+    script("disappears in mid-run", Harm::Gone, |m, f, _, out| {
         f.iter().for_each(|frame| put(out, frame));
         m.seconds < 0.6
     }),

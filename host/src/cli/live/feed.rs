@@ -138,7 +138,8 @@ impl Feed {
             SessionEvent::Event(event) => self.happened(event),
             SessionEvent::Reply(reply) => {
                 if let Some(refusal) = &reply.refusal {
-                    self.event(self.seconds(reply.tick), format!("refused: {refusal}"));
+                    let why = crate::link::wording::printable(&refusal.to_string());
+                    self.event(self.seconds(reply.tick), format!("refused: {why}"));
                 }
             }
             SessionEvent::Bytes { .. } | SessionEvent::Pattern(_) => {}
