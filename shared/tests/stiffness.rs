@@ -73,40 +73,62 @@ fn stiff_configurations_are_refused_by_name_with_the_smallest_value_that_would_d
     assert!(check([0.0, 5e-3]).is_err());
 }
 
-/// Whatever the parameters, after the floor the slope is within the bound and nothing divides by zero.
+/// Whatever the parameters, after the floor the slope is within the bound and nothing divides by zero; what the observer computes is the
+/// whole law's torque to the last bit.
 #[test]
 fn floored_friction_is_always_integrable() {
     let bounds = plant().bounds();
     let limit = Limit::new(&bounds, DT);
     let mut rng = Rng::new(3);
-    let mut acted = 0;
+    let (mut acted, mut loose) = (0, 0);
     for _ in 0..100_000 {
         let mut any = |low: f64, high: f64| 10f64.powf(rng.within(low, high));
-        let mut friction = [0, 1].map(|_| {
-            Friction::brown_mcphee([
-                any(-6.0, -2.0),
-                any(-6.0, -2.0),
+        let parameters = [0, 1].map(|_| {
+            let mu_d = any(-6.0, -2.0);
+            // The static coefficient is an exact sum, so that the law can be put together again from its parts.
+            let rise = mu_d * (any(-1.0, 1.0) as u32 as f64);
+            [
+                mu_d,
+                mu_d + rise,
                 any(-6.0, 1.0),
                 any(-4.0, 1.0),
-                any(-7.0, 0.0),
-            ])
+                any(-7.0, 2.5),
+            ]
         });
         let normal = [any(-2.0, 2.0), any(-2.0, 2.0)];
-        let before = friction;
-        let floored = limit.floor(&mut friction, normal);
-        assert_eq!(floored, friction != before);
-        acted += floored as u32;
+        let w = [any(-3.0, 1.0), -any(-3.0, 1.0)];
+        let bounded = [0, 1].map(|j| limit.bound(j, parameters[j]));
+        let friction = [0, 1].map(|j| bounded[j].friction(normal[j]).0);
+        for j in 0..2 {
+            let before = Friction::brown_mcphee(parameters[j]);
+            let (law, floored) = bounded[j].friction(normal[j]);
+            assert_eq!(floored, law != before, "{law:?} {before:?}");
+            acted += u32::from(floored);
+            assert!(law.vt >= 1e-6 && law.fnt >= 1e-6);
+            let mut both = [before; 2];
+            assert_eq!(
+                limit.floor(&mut both, [normal[j]; 2]),
+                both[0] != before || both[1] != before
+            );
+            assert_eq!(both[j], law);
+            let (torque, also) = bounded[j].torque(w[j], normal[j]);
+            assert_eq!(also, floored);
+            let whole = law.torque(w[j], normal[j]);
+            assert_eq!(torque.to_bits(), whole.to_bits(), "{law:?}");
+            loose += u32::from(4.0 * normal[j] / law.fnt < 20.0);
+            let calmer = [
+                law.mu_d,
+                law.mu_s,
+                law.mu_v,
+                law.vt * (1.0 + 1e-12),
+                law.fnt,
+            ];
+            assert!(!limit.bound(j, calmer).friction(normal[j]).1);
+        }
         for r in limit.ratio(&friction, normal) {
             assert!(r <= 1.0 + 1e-12, "{r}");
         }
-        assert!(friction.iter().all(|f| f.vt >= 1e-6 && f.fnt >= 1e-6));
-        assert!(!limit.floor(
-            &mut friction.map(|f| Friction {
-                vt: f.vt * (1.0 + 1e-12),
-                ..f
-            }),
-            normal
-        ));
     }
-    assert!(acted > 10_000 && acted < 90_000, "{acted}");
+    assert!(acted > 20_000 && acted < 180_000, "{acted}");
+    assert!(loose > 20_000, "{loose}: the load's tanh was never below 1");
 }

@@ -433,15 +433,7 @@ impl Engine {
         block.param_bytes = self.observers.setup().param_bytes() as u16;
         if order != Order::Nothing || self.tick >= self.next_snapshot {
             self.next_snapshot = self.tick + stream.snapshot_every as u64;
-            let words = self.observers.setup().word_count();
-            block.data.extend_words(words, |room| {
-                self.observers.save(&mut |w| {
-                    if let Some(word) = room.next() {
-                        *word = w.to_le_bytes();
-                    }
-                });
-            });
-            block.snapshot_words = (block.data.len() / 4) as u16;
+            self.observers.snapshot(block);
         }
         self.digest = Digest::START;
         self.open = true;
@@ -474,6 +466,8 @@ impl Engine {
         );
     }
 
+    #[cold]
+    #[inline(never)]
     fn event(&mut self, what: What, out: &mut impl Outbox) {
         let tick = self.tick;
         self.note(Note::Event(Event { tick, what }), out);
@@ -514,23 +508,29 @@ impl Engine {
             }
         }
         if self.tick >= self.next_vitals {
-            self.next_vitals = self.tick + self.observers.setup().tick_hz as u64;
-            self.vitals.tick = self.tick;
-            self.vitals.encoder_faults = self.observers.encoder_faults();
-            self.vitals.uas_floored = self.observers.state.uas.floored;
-            self.vitals.ekf = self.observers.state.ekf.counters;
-            self.vitals.ekf_verdict = self.observers.verdict();
-            let control = &self.observers.control;
-            let mut vitals = self.vitals;
-            vitals.drive.mode = control.mode;
-            vitals.drive.trips = vitals.drive.trips.wrapping_add(control.trips);
-            if vitals.drive.last == Trip::None {
-                vitals.drive.last = control.last;
-            }
-            vitals.drive.saturated = control.saturated_ticks;
-            vitals.drive.late_plans = control.plan.late;
-            self.note(Note::Vitals(vitals), out);
+            self.tell_vitals(out);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn tell_vitals(&mut self, out: &mut impl Outbox) {
+        self.next_vitals = self.tick + self.observers.setup().tick_hz as u64;
+        self.vitals.tick = self.tick;
+        self.vitals.encoder_faults = self.observers.encoder_faults();
+        self.vitals.uas_floored = self.observers.state.uas.floored;
+        self.vitals.ekf = self.observers.state.ekf.counters;
+        self.vitals.ekf_verdict = self.observers.verdict();
+        let control = &self.observers.control;
+        let mut vitals = self.vitals;
+        vitals.drive.mode = control.mode;
+        vitals.drive.trips = vitals.drive.trips.wrapping_add(control.trips);
+        if vitals.drive.last == Trip::None {
+            vitals.drive.last = control.last;
+        }
+        vitals.drive.saturated = control.saturated_ticks;
+        vitals.drive.late_plans = control.plan.late;
+        self.note(Note::Vitals(vitals), out);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::impl_words;
 use crate::model::joint::Joint;
 use crate::model::motor::{Applied, Duty};
 use crate::number::verdict::Verdict;
-use crate::number::words::{Path, Words as _};
+use crate::number::words::{Path, Put, Words as _};
 use crate::observer::ekf::{self, Ekf};
 use crate::observer::encoder::{self, Channel};
 use crate::observer::uas::{self, Uas};
@@ -176,11 +176,21 @@ impl Observers {
 
     /// All words of a snapshot, in the order of [`Observers::names`].
     #[inline(always)]
-    pub fn save(&self, put: &mut impl FnMut(u32)) {
+    pub fn save(&self, put: &mut impl Put) {
         self.state.save(put);
         if self.setup.drive.is_some() {
             self.control.save(put);
         }
+    }
+
+    /// Every word into the front of an empty block.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn snapshot(&self, block: &mut Block) {
+        block.data.extend_words(self.setup.words, |room| {
+            self.save(&mut Room(room));
+        });
+        block.snapshot_words = (block.data.len() / 4) as u16;
     }
 
     /// What the digest of a tick takes.
@@ -412,6 +422,8 @@ impl Observers {
     }
 
     /// Both observers at rest at `q` \[rad\]; their fault counters go on.
+    #[cold]
+    #[inline(never)]
     fn start_observers(&mut self, q: [f32; JOINTS]) {
         let State { uas, ekf, .. } = &self.state;
         let (restarts, floored, ekf) = (uas.restarts, uas.floored, ekf.counters);
@@ -520,6 +532,8 @@ impl Observers {
     }
 
     /// Where the observers were last started.
+    #[cold]
+    #[inline(never)]
     pub fn initial(&self) -> Initial {
         let (tick, counts) = self.state.run.initial();
         let [e0, e1] = &self.setup.encoders;
@@ -571,6 +585,27 @@ impl Observers {
     /// Whether the EKF's model explains this run's data so far.
     pub fn verdict(&self) -> Verdict {
         self.setup.ekf.estimate(&self.state.ekf).verdict
+    }
+}
+
+/// Room for the words of a snapshot; one that does not fit is left out.
+struct Room<'a>(&'a mut [[u8; 4]]);
+
+impl Put for Room<'_> {
+    #[inline(always)]
+    fn word(&mut self, word: u32) {
+        self.words([word].into_iter());
+    }
+
+    #[inline(always)]
+    fn words(&mut self, words: impl ExactSizeIterator<Item = u32>) {
+        let room = core::mem::take(&mut self.0);
+        if let Some((now, later)) = room.split_at_mut_checked(words.len()) {
+            for (to, word) in now.iter_mut().zip(words) {
+                *to = word.to_le_bytes();
+            }
+            self.0 = later;
+        }
     }
 }
 

@@ -186,7 +186,7 @@ impl Replay {
         };
         let mut words = words.enumerate();
         let mut difference = None;
-        observers.save(&mut |replay| {
+        observers.save(&mut |replay: u32| {
             let (word, device) = words.next().unwrap_or((0, !replay));
             if device != replay && difference.is_none() {
                 difference = Some(Mismatch::Snapshot {

@@ -36,6 +36,57 @@ pub fn increment_from<S: Scalar, const N: usize>(
     core::array::from_fn(|i| sixth * (k1[i] + two * (k2[i] + k3[i]) + k4[i]))
 }
 
+/// [`increment`], bit for bit, with one copy of `f` in the program instead of four: no call, and a quarter of the code, where `f` is long.
+#[inline(always)]
+pub fn rolled<S: Scalar, const N: usize>(
+    y: &[S; N],
+    dt: S,
+    f: impl FnMut(&[S; N]) -> [S; N],
+) -> [S; N] {
+    stages(y, dt, None, f)
+}
+
+/// [`increment_from`], as [`rolled`].
+#[inline(always)]
+pub fn rolled_from<S: Scalar, const N: usize>(
+    y: &[S; N],
+    dt: S,
+    k1: [S; N],
+    f: impl FnMut(&[S; N]) -> [S; N],
+) -> [S; N] {
+    stages(y, dt, Some(k1), f)
+}
+
+#[inline(always)]
+fn stages<S: Scalar, const N: usize>(
+    y: &[S; N],
+    dt: S,
+    k1: Option<[S; N]>,
+    mut f: impl FnMut(&[S; N]) -> [S; N],
+) -> [S; N] {
+    let half = S::lit(0.5) * dt;
+    let two = S::lit(2.0);
+    let (mut stage, mut at, mut k1) = match k1 {
+        Some(k1) => (2, offset(y, half, &k1), k1),
+        None => (1, *y, [S::ZERO; N]),
+    };
+    // k2, then k2 + k3.
+    let mut between = k1;
+    let k4 = loop {
+        let k = f(&at);
+        match stage {
+            1 => k1 = k,
+            2 => between = k,
+            3 => between = core::array::from_fn(|i| between[i] + k[i]),
+            _ => break k,
+        }
+        at = offset(y, if stage == 3 { dt } else { half }, &k);
+        stage += 1;
+    };
+    let sixth = dt * S::lit(1.0 / 6.0);
+    core::array::from_fn(|i| sixth * (k1[i] + two * between[i] + k4[i]))
+}
+
 /// One plain step: y + [`increment`].
 #[inline(always)]
 pub fn step<S: Scalar, const N: usize>(

@@ -7,7 +7,7 @@ use core::cmp::Ordering;
 use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use crate::number::scalar::Scalar;
-use crate::number::words::{Path, Words};
+use crate::number::words::{Path, Put, Words};
 
 /// `re + Σ du[i]·εᵢ`, εᵢ·εⱼ = 0.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ impl<S: Scalar, const N: usize> Dual<S, N> {
 
 impl<S: Words, const N: usize> Words for Dual<S, N> {
     #[inline(always)]
-    fn save(&self, put: &mut impl FnMut(u32)) {
+    fn save(&self, put: &mut impl Put) {
         self.re.save(put);
         self.du.save(put);
     }

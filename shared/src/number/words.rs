@@ -8,13 +8,35 @@ use core::fmt;
 
 use super::compensated::Compensated;
 
+/// Where words go: a closure that takes each, or something that takes a row of them at once.
+pub trait Put {
+    fn word(&mut self, word: u32);
+
+    #[inline(always)]
+    fn words(&mut self, words: impl ExactSizeIterator<Item = u32>) {
+        words.for_each(|w| self.word(w));
+    }
+}
+
+impl<F: FnMut(u32)> Put for F {
+    #[inline(always)]
+    fn word(&mut self, word: u32) {
+        self(word);
+    }
+}
+
 /// A value made of words. `S: Words` lists its fields once, with `impl_words!`.
 pub trait Words: Sized {
     /// Hand every word to `put`, in field order.
-    fn save(&self, put: &mut impl FnMut(u32));
+    fn save(&self, put: &mut impl Put);
+    /// The same of every one of `list`, in order.
+    #[inline(always)]
+    fn save_all(list: &[Self], put: &mut impl Put) {
+        list.iter().for_each(|x| x.save(put));
+    }
     /// What the digest of a tick takes: all words, unless a type that is large and slow says which part is due.
     #[inline(always)]
-    fn sample(&self, put: &mut impl FnMut(u32)) {
+    fn sample(&self, put: &mut impl Put) {
         self.save(put);
     }
     /// Rebuild the value from the words [`Words::save`] gave.
@@ -45,8 +67,12 @@ macro_rules! words {
     ($t:ty, $to:expr, $from:expr) => {
         impl Words for $t {
             #[inline(always)]
-            fn save(&self, put: &mut impl FnMut(u32)) {
-                put($to(*self));
+            fn save(&self, put: &mut impl Put) {
+                put.word($to(*self));
+            }
+            #[inline(always)]
+            fn save_all(list: &[Self], put: &mut impl Put) {
+                put.words(list.iter().map(|x| $to(*x)));
             }
             #[inline(always)]
             fn load(get: &mut impl FnMut() -> u32) -> Self {
@@ -70,10 +96,10 @@ macro_rules! double_words {
     ($t:ty, $to:expr, $from:expr) => {
         impl Words for $t {
             #[inline(always)]
-            fn save(&self, put: &mut impl FnMut(u32)) {
+            fn save(&self, put: &mut impl Put) {
                 let x: u64 = $to(*self);
-                put(x as u32);
-                put((x >> 32) as u32);
+                put.word(x as u32);
+                put.word((x >> 32) as u32);
             }
             #[inline(always)]
             fn load(get: &mut impl FnMut() -> u32) -> Self {
@@ -95,7 +121,7 @@ double_words!(f64, f64::to_bits, f64::from_bits);
 /// Nothing to remember.
 impl Words for () {
     #[inline(always)]
-    fn save(&self, _: &mut impl FnMut(u32)) {}
+    fn save(&self, _: &mut impl Put) {}
     #[inline(always)]
     fn load(_: &mut impl FnMut() -> u32) {}
     fn names(_: &Path<'_>, _: &mut dyn FnMut(&Path<'_>)) {}
@@ -103,10 +129,8 @@ impl Words for () {
 
 impl<T: Words, const N: usize> Words for [T; N] {
     #[inline(always)]
-    fn save(&self, put: &mut impl FnMut(u32)) {
-        for x in self {
-            x.save(put);
-        }
+    fn save(&self, put: &mut impl Put) {
+        T::save_all(self, put);
     }
     #[inline(always)]
     fn load(get: &mut impl FnMut() -> u32) -> Self {
@@ -126,11 +150,11 @@ pub struct Intermediate<T>(pub T);
 
 impl<T: Words> Words for Intermediate<T> {
     #[inline(always)]
-    fn save(&self, put: &mut impl FnMut(u32)) {
+    fn save(&self, put: &mut impl Put) {
         self.0.save(put);
     }
     #[inline(always)]
-    fn sample(&self, _: &mut impl FnMut(u32)) {}
+    fn sample(&self, _: &mut impl Put) {}
     #[inline(always)]
     fn load(get: &mut impl FnMut() -> u32) -> Self {
         Intermediate(T::load(get))
@@ -142,7 +166,7 @@ impl<T: Words> Words for Intermediate<T> {
 
 impl<S: Words> Words for Compensated<S> {
     #[inline(always)]
-    fn save(&self, put: &mut impl FnMut(u32)) {
+    fn save(&self, put: &mut impl Put) {
         self.0.save(put);
     }
     #[inline(always)]
@@ -162,12 +186,12 @@ macro_rules! impl_words {
     ($t:ident $(<$s:ident>)? { $($f:ident),+ $(,)? }) => {
         impl $(<$s: $crate::number::words::Words>)? $crate::number::words::Words for $t $(<$s>)? {
             #[inline(always)]
-            fn save(&self, put: &mut impl FnMut(u32)) {
+            fn save(&self, put: &mut impl $crate::number::words::Put) {
                 let Self { $($f),+ } = self;
                 $($crate::number::words::Words::save($f, put);)+
             }
             #[inline(always)]
-            fn sample(&self, put: &mut impl FnMut(u32)) {
+            fn sample(&self, put: &mut impl $crate::number::words::Put) {
                 let Self { $($f),+ } = self;
                 $($crate::number::words::Words::sample($f, put);)+
             }

@@ -331,9 +331,16 @@ impl States {
     /// Append to a block's data.
     #[inline(always)]
     pub fn put<const N: usize>(&self, data: &mut Bytes<N>) {
-        for x in [&self.uas_q, &self.uas_w, &self.ekf_q, &self.ekf_w] {
-            x.iter().for_each(|x| data.push_word(x.to_bits()));
-        }
+        let States {
+            uas_q,
+            uas_w,
+            ekf_q,
+            ekf_w,
+        } = self;
+        let words = [
+            uas_q[0], uas_q[1], uas_w[0], uas_w[1], ekf_q[0], ekf_q[1], ekf_w[0], ekf_w[1],
+        ];
+        data.push_words(words.map(f32::to_bits));
     }
 }
 
@@ -341,16 +348,15 @@ impl Params {
     /// Append to a block's data.
     #[inline(always)]
     pub fn put<const N: usize>(&self, data: &mut Bytes<N>) {
-        self.z.iter().for_each(|x| data.push_word(x.to_bits()));
-        data.push_word(self.k.to_bits());
-        data.push_word(self.error.to_bits());
-        self.p.iter().for_each(|x| data.push_word(x.to_bits()));
-        self.sigma.iter().for_each(|x| data.push_word(x.to_bits()));
+        data.push_words(self.z.map(f32::to_bits));
+        data.push_words([self.k, self.error].map(f32::to_bits));
+        data.push_words(self.p.map(f32::to_bits));
+        data.push_words(self.sigma.map(f32::to_bits));
         data.push(self.stage);
         data.push(self.identifiable);
-        self.rig.iter().for_each(|x| data.push_word(x.to_bits()));
+        data.push_words(self.rig.map(f32::to_bits));
         data.push_word(self.colour.to_bits());
-        self.drift.iter().for_each(|x| data.push_word(x.to_bits()));
+        data.push_words(self.drift.map(f32::to_bits));
         data.push(self.verdict as u8);
         if let Some(drive) = &self.drive {
             data.push(drive.mode as u8);

@@ -5,55 +5,75 @@ use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// At most `N` bytes.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Bytes<const N: usize>(heapless::Vec<u8, N>);
+///
+/// An array that always holds bytes, not memory that must be cleared before words are written into it: the tick writes snapshots here.
+#[derive(Clone)]
+pub struct Bytes<const N: usize> {
+    /// In use; never more than `N`.
+    len: u32,
+    bytes: [u8; N],
+}
 
 impl<const N: usize> Bytes<N> {
     pub const fn new() -> Self {
-        Bytes(heapless::Vec::new())
+        Bytes {
+            len: 0,
+            bytes: [0; N],
+        }
     }
 
     /// `None` if `bytes` is longer than `N`.
     pub fn copy_from(bytes: &[u8]) -> Option<Self> {
-        heapless::Vec::from_slice(bytes).ok().map(Bytes)
+        let mut own = Self::new();
+        own.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
+        own.len = bytes.len() as u32;
+        Some(own)
     }
 
     #[inline(always)]
     pub fn room(&self) -> usize {
-        N - self.0.len()
+        N.saturating_sub(self.len as usize)
     }
 
     #[inline(always)]
     pub fn clear(&mut self) {
-        self.0.clear();
+        self.len = 0;
     }
 
     /// Append one byte; without room nothing happens (callers ask [`Bytes::room`] first).
     #[inline(always)]
     pub fn push(&mut self, byte: u8) {
-        let _ = self.0.push(byte);
+        if let Some(next) = self.bytes.get_mut(self.len as usize) {
+            *next = byte;
+            self.len += 1;
+        }
     }
 
     /// Append a 32-bit word, low byte first; without room nothing happens.
     #[inline(always)]
     pub fn push_word(&mut self, word: u32) {
-        let _ = self.0.extend_from_slice(&word.to_le_bytes());
+        self.push_words([word]);
     }
 
-    /// Append `n` words that `fill` sets one by one, low byte first; without room for all of them nothing happens.
+    /// Append `K` words, low byte first; without room for all of them nothing happens.
     #[inline(always)]
-    pub fn extend_words(
-        &mut self,
-        n: usize,
-        fill: impl FnOnce(&mut core::slice::IterMut<'_, [u8; 4]>),
-    ) {
-        let from = self.0.len();
-        if self.0.resize_default(from + 4 * n).is_err() {
-            return;
-        }
-        if let Some(room) = self.0.get_mut(from..) {
-            let (words, _) = room.as_chunks_mut::<4>();
-            fill(&mut words.iter_mut());
+    pub fn push_words<const K: usize>(&mut self, words: [u32; K]) {
+        self.extend_words(K, |room| {
+            for (to, word) in room.iter_mut().zip(words) {
+                *to = word.to_le_bytes();
+            }
+        });
+    }
+
+    /// Append `n` words that `fill` sets, low byte first; without room for all of them nothing happens.
+    #[inline(always)]
+    pub fn extend_words(&mut self, n: usize, fill: impl FnOnce(&mut [[u8; 4]])) {
+        let from = self.len as usize;
+        let room = self.bytes.get_mut(from..).unwrap_or_default();
+        let (words, _) = room.as_chunks_mut::<4>();
+        if let Some(words) = words.get_mut(..n) {
+            fill(words);
+            self.len += 4 * n as u32;
         }
     }
 
@@ -71,20 +91,35 @@ impl<const N: usize> Bytes<N> {
 
 impl<const N: usize> core::ops::Deref for Bytes<N> {
     type Target = [u8];
+    #[inline(always)]
     fn deref(&self) -> &[u8] {
-        &self.0
+        self.bytes.get(..self.len as usize).unwrap_or(&self.bytes)
     }
 }
 
+impl<const N: usize> Default for Bytes<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const N: usize> PartialEq for Bytes<N> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl<const N: usize> Eq for Bytes<N> {}
+
 impl<const N: usize> fmt::Debug for Bytes<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} bytes", self.0.len())
+        write!(f, "{} bytes", self.len)
     }
 }
 
 impl<const N: usize> Serialize for Bytes<N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(&self.0)
+        serializer.serialize_bytes(self)
     }
 }
 

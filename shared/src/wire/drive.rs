@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::number::numbered::numbered;
-use crate::number::words::{Path, Words};
+use crate::number::words::{Path, Put, Words};
 
 /// Weights of a plan.
 pub const WEIGHTS: usize = 16;
@@ -104,8 +104,8 @@ macro_rules! numbered_words {
     ($($t:ident)+) => {$(
         impl Words for $t {
             #[inline(always)]
-            fn save(&self, put: &mut impl FnMut(u32)) {
-                put(*self as u32);
+            fn save(&self, put: &mut impl Put) {
+                put.word(*self as u32);
             }
             #[inline(always)]
             fn load(get: &mut impl FnMut() -> u32) -> Self {

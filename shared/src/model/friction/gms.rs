@@ -13,7 +13,7 @@
 
 use super::{Law, Step, stribeck};
 use crate::number::scalar::Scalar;
-use crate::number::words::{Path, Words};
+use crate::number::words::{Path, Put, Words};
 
 /// The bank of springs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +39,7 @@ pub struct Slips<S, const M: usize> {
 
 impl<S: Words, const M: usize> Words for Slips<S, M> {
     #[inline(always)]
-    fn save(&self, put: &mut impl FnMut(u32)) {
+    fn save(&self, put: &mut impl Put) {
         self.force.save(put);
         self.direction.save(put);
     }

@@ -11,7 +11,7 @@
 
 use super::{Law, Step, stribeck};
 use crate::number::scalar::Scalar;
-use crate::number::words::{Path, Words};
+use crate::number::words::{Path, Put, Words};
 
 /// The law of one bristle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub struct Bristle<S>(pub S);
 
 impl<S: Words> Words for Bristle<S> {
     #[inline(always)]
-    fn save(&self, put: &mut impl FnMut(u32)) {
+    fn save(&self, put: &mut impl Put) {
         self.0.save(put);
     }
     #[inline(always)]

@@ -11,7 +11,7 @@
 
 use super::{Law, Step};
 use crate::number::scalar::Scalar;
-use crate::number::words::{Path, Words};
+use crate::number::words::{Path, Put, Words};
 
 /// The bank of springs.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub struct Springs<S, const M: usize>(pub [S; M]);
 
 impl<S: Words, const M: usize> Words for Springs<S, M> {
     #[inline(always)]
-    fn save(&self, put: &mut impl FnMut(u32)) {
+    fn save(&self, put: &mut impl Put) {
         self.0.save(put);
     }
     #[inline(always)]

@@ -23,7 +23,7 @@ mod linear;
 mod lugre;
 mod maxwell;
 
-pub use brown_mcphee::Friction;
+pub use brown_mcphee::{Friction, Plain};
 pub use gms::{Gms, Slips};
 pub use linear::{Linear, Response};
 pub use lugre::{Bristle, LuGre};
@@ -72,12 +72,8 @@ fn stribeck<S: Scalar>(mu_d: S, mu_s: S, vs: S, w: S) -> S {
 /// tanh, without the work where it is ±1 to the last bit of an f64: most of the time in a swing.
 #[inline(always)]
 fn saturating_tanh<S: Scalar>(x: S) -> S {
-    let one_from = S::lit(20.0);
-    if x > one_from {
-        S::ONE
-    } else if x < -one_from {
-        -S::ONE
-    } else {
-        x.tanh()
+    match x.saturated(20.0) {
+        Some(one) => one,
+        None => x.tanh(),
     }
 }

@@ -87,8 +87,8 @@ impl<S: Scalar> Trig<S> {
     pub fn near(&self, base: [S; JOINTS], q: [S; JOINTS]) -> Self {
         let d = [q[0] - base[0], q[1] - base[1]];
         // Up to here the series below is exact to 1e-16.
-        let close = S::lit(1.0 / 64.0);
-        if d[0].abs() < close && d[1].abs() < close {
+        let close = 1.0 / 64.0;
+        if d[0].within(close) & d[1].within(close) {
             let ((s0, c0), (s1, c1)) = (self.turn(0, d[0]), self.turn(1, d[1]));
             Trig {
                 sin: [s0, s1],

@@ -16,7 +16,7 @@
 
 use crate::impl_words;
 use crate::number::scalar::Scalar;
-use crate::number::words::{Path, Words};
+use crate::number::words::{Path, Put, Words};
 
 /// States of the largest filter.
 pub const STATES: usize = 17;
@@ -110,8 +110,8 @@ impl<S: Scalar> Transition<S> {
 
 /// A measurement of one joint as the covariance sees it: g = P·hᵀ, s = h·g + R, gain k.
 pub struct Gain<S> {
-    pub g: [S; STATES],
-    pub k: [S; STATES],
+    /// g and k of each state.
+    pub gk: [[S; 2]; STATES],
     pub s: S,
 }
 
@@ -173,22 +173,25 @@ impl<S: Scalar> Covariance<S> {
     }
 
     /// P·hᵀ for the measurement θj − age·ωj.
-    #[inline(never)]
-    pub fn seen(&self, j: usize, age: S) -> [S; STATES] {
-        match (self.m.get(j), self.m.get(2 + j)) {
-            (Some(angle), Some(speed)) => core::array::from_fn(|a| angle[a] - age * speed[a]),
-            _ => [S::ZERO; STATES],
-        }
+    #[inline(always)]
+    pub fn seen(&self, j: usize, age: S) -> impl Fn(usize) -> S {
+        let (angle, speed) = match j {
+            0 => (&self.m[0], &self.m[2]),
+            _ => (&self.m[1], &self.m[3]),
+        };
+        move |a| angle[a] - age * speed[a]
     }
 
     /// P − k·gᵀ − g·kᵀ + k·s·kᵀ, right for every gain, in the rows `from`..`to` of the parameters' block.
     #[inline(never)]
     pub fn update_parameters(&mut self, gain: &Gain<S>, from: usize, to: usize) {
-        let Gain { g, k, s } = gain;
+        let Gain { gk, s } = gain;
         for a in from.max(MOTION)..to.min(STATES) {
-            let (ka, ga) = (k[a], g[a] - *s * k[a]);
+            let [ga, ka] = gk[a];
+            let ga = ga - *s * ka;
             for b in MOTION..=a {
-                let x = self.m[a][b] - k[b] * ga - ka * g[b];
+                let [gb, kb] = gk[b];
+                let x = self.m[a][b] - kb * ga - ka * gb;
                 self.m[a][b] = x;
                 self.m[b][a] = x;
             }
@@ -198,11 +201,13 @@ impl<S: Scalar> Covariance<S> {
     /// The same in rows and columns of (θ, ω): completes the update.
     #[inline(never)]
     pub fn update_motion(&mut self, gain: &Gain<S>, n: usize) {
-        let Gain { g, k, s } = gain;
+        let Gain { gk, s } = gain;
         for a in 0..n.min(STATES) {
-            let (ka, ga) = (k[a], g[a] - *s * k[a]);
+            let [ga, ka] = gk[a];
+            let ga = ga - *s * ka;
             for b in 0..MOTION.min(a + 1) {
-                let x = self.m[a][b] - k[b] * ga - ka * g[b];
+                let [gb, kb] = gk[b];
+                let x = self.m[a][b] - kb * ga - ka * gb;
                 self.m[a][b] = x;
                 self.m[b][a] = x;
             }
@@ -278,23 +283,21 @@ impl<S: Scalar> Covariance<S> {
 
 impl<S: Words> Words for Covariance<S> {
     #[inline(always)]
-    fn save(&self, put: &mut impl FnMut(u32)) {
+    fn save(&self, put: &mut impl Put) {
         for (i, row) in self.m.iter().enumerate() {
-            for x in row.iter().take(i + 1) {
-                x.save(put);
-            }
+            S::save_all(row.get(..=i).unwrap_or_default(), put);
         }
         self.turn.save(put);
     }
     /// Two rows of the matrix per tick, every row within ten ticks. A word that differs is computed on from, so it cannot hide
     /// until its turn.
     #[inline(always)]
-    fn sample(&self, put: &mut impl FnMut(u32)) {
+    fn sample(&self, put: &mut impl Put) {
         self.turn.save(put);
         let turn = usize::from(self.turn);
         for i in [turn, turn + usize::from(TURNS)] {
             if let Some(row) = self.m.get(i) {
-                row.iter().for_each(|x| x.save(put));
+                row.save(put);
             }
         }
     }

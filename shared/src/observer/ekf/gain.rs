@@ -22,36 +22,45 @@ const RIG_HELD: u8 = 4;
 const ACCEPTED: [u8; JOINTS] = [8, 16];
 
 impl<S: Scalar> Ekf<S> {
-    /// Gain of joint `j` for g = P·hᵀ.
+    /// g, s and gain of joint `j` as the covariance is now.
     #[inline(never)]
-    fn gain(&self, s: &State<S>, j: usize, g: [S; STATES]) -> Gain<S> {
+    fn gain(&self, s: &State<S>, j: usize) -> Gain<S> {
+        self.weighed(s, j, s.cov.seen(j, self.age))
+    }
+
+    /// Variance and gain of joint `j` for g = P·hᵀ.
+    #[inline(always)]
+    fn weighed(&self, s: &State<S>, j: usize, g: impl Fn(usize) -> S) -> Gain<S> {
         let variance = if j == 0 {
-            g[0] - self.age * g[2] + s.r[0]
+            g(0) - self.age * g(2) + s.r[0]
         } else {
-            g[1] - self.age * g[3] + s.r[1]
+            g(1) - self.age * g(3) + s.r[1]
         };
         let scale = S::ONE / variance;
-        let mut k = g.map(|g| g * scale);
+        // Written in place: nothing is cleared or copied.
+        let mut gk = core::array::from_fn(|a| {
+            let g = g(a);
+            [g, g * scale]
+        });
+        let mut hold = |a: usize| gk[a][1] = S::ZERO;
         for m in 0..JOINTS {
             if s.held & STILL[m] != 0 {
-                k[place(MU_D[m])] = S::ZERO;
-                k[place(MU_V[m])] = S::ZERO;
-                k[place(DRAG[m])] = S::ZERO;
+                hold(place(MU_D[m]));
+                hold(place(MU_V[m]));
+                hold(place(DRAG[m]));
             }
         }
         if s.held & RIG_HELD != 0 {
-            for i in 0..super::RIG_STATES {
-                k[RIG + i] = S::ZERO;
-            }
+            (0..super::RIG_STATES).for_each(|i| hold(RIG + i));
         }
-        Gain { g, k, s: variance }
+        Gain { gk, s: variance }
     }
 
     /// Covariance after the measurement of joint `j`: rows `from`..`to` of the parameters.
     #[inline(never)]
     pub(super) fn narrow_parameters(&self, s: &mut State<S>, j: usize, from: usize, to: usize) {
         if s.held & ACCEPTED[j] != 0 && from < to {
-            let gain = self.gain(s, j, s.cov.seen(j, self.age));
+            let gain = self.gain(s, j);
             s.cov.update_parameters(&gain, from, to);
         }
     }
@@ -60,7 +69,7 @@ impl<S: Scalar> Ekf<S> {
     #[inline(never)]
     pub(super) fn narrow_motion(&self, s: &mut State<S>, j: usize, n: usize) {
         if s.held & ACCEPTED[j] != 0 {
-            let gain = self.gain(s, j, s.cov.seen(j, self.age));
+            let gain = self.gain(s, j);
             s.cov.update_motion(&gain, n);
         }
     }
@@ -85,21 +94,17 @@ impl<S: Scalar> Ekf<S> {
                 continue;
             }
             s.r[j] = self.noise2(s, j) * self.per_cycle;
-            let mut g = s.cov.seen(j, self.age);
-            if let Some(Gain {
-                g: g0,
-                k: k0,
-                s: s0,
-            }) = &first
-            {
-                // As after the first joint's update, which the covariance gets later.
-                let (hg, hk) = (g0[1] - self.age * g0[3], k0[1] - self.age * k0[3]);
-                let by_k = hg - *s0 * hk;
-                for a in 0..STATES {
-                    g[a] = g[a] - k0[a] * by_k - g0[a] * hk;
+            let gain = match &first {
+                None => self.gain(s, j),
+                Some(Gain { gk, s: s0 }) => {
+                    // As after the first joint's update, which the covariance gets later.
+                    let [[g1, k1], [g3, k3]] = [gk[1], gk[3]];
+                    let (hg, hk) = (g1 - self.age * g3, k1 - self.age * k3);
+                    let by_k = hg - *s0 * hk;
+                    let g = s.cov.seen(j, self.age);
+                    self.weighed(s, j, |a| g(a) - gk[a][1] * by_k - gk[a][0] * hk)
                 }
-            }
-            let gain = self.gain(s, j, g);
+            };
             // The second joint's innovation was taken before the first one's correction.
             let e = mean - (change[j] - self.age * change[2 + j]);
             lost |= mean.abs() > self.lost;
@@ -115,7 +120,7 @@ impl<S: Scalar> Ekf<S> {
                 self.watch(s, j, e, gain.s);
             }
             for a in 0..STATES {
-                change[a] += gain.k[a] * e;
+                change[a] += gain.gk[a][1] * e;
             }
             if j == 0 {
                 first = Some(gain);

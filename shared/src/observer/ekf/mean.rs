@@ -23,7 +23,7 @@ pub(super) struct Now<S> {
 }
 
 /// ẏ of y = (q0, q1, ω0, ω1); `trig` belongs to the angles `base`.
-#[inline(never)]
+#[inline(always)]
 fn rates<S: Scalar, P: Plant<S>>(
     plant: &P,
     laws: &[Linear<S>; JOINTS],
@@ -114,7 +114,7 @@ impl<S: Scalar> Ekf<S> {
             ];
             let a = resisted(&terms, [response[0].torque, response[1].torque]);
             let y = [q[0], q[1], w[0], w[1]];
-            let d = rk4::increment_from(&y, self.h, [w[0], w[1], a[0], a[1]], |y| {
+            let d = rk4::rolled_from(&y, self.h, [w[0], w[1], a[0], a[1]], |y| {
                 rates(&plant, &laws, &trig, q, applied, y)
             });
             s.q = [s.lost[0].add(s.q[0], d[0]), s.lost[1].add(s.q[1], d[1])];

@@ -390,10 +390,7 @@ impl<S: Scalar> Ekf<S> {
         self.innovate(s, q);
         let (from, to) = self.jobs(s.phase);
         if from == 0 && !self.correct(s) {
-            let counters = s.counters;
-            *s = self.start(q);
-            s.counters = counters;
-            s.counters.restarts = s.counters.restarts.wrapping_add(1);
+            self.restart(s, q);
         }
         let now = self.plant.choose(Advance(self, s, applied));
         if s.stage == STAGE_BALANCE {
@@ -410,6 +407,15 @@ impl<S: Scalar> Ekf<S> {
             s.phase = 0;
         }
         s.ticks = s.ticks.saturating_add(1);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn restart(&self, s: &mut State<S>, q: [S; JOINTS]) {
+        let counters = s.counters;
+        *s = self.start(q);
+        s.counters = counters;
+        s.counters.restarts = s.counters.restarts.wrapping_add(1);
     }
 
     /// Jobs of the tick at `phase`: from, to (exclusive).

@@ -28,11 +28,10 @@ pub use config::{Bound, Config, Mode};
 
 use crate::JOINTS;
 use crate::impl_words;
-use crate::model::friction::Friction;
 use crate::model::motor::Applied;
 use crate::model::plant::{self, AnyPlant, Plant, PlantConfig, Trig};
 use crate::model::rk4;
-use crate::model::stiffness::Limit;
+use crate::model::stiffness::{Bounded, Limit};
 use crate::number::compensated::Compensated;
 use crate::number::scalar::Scalar;
 use crate::observer::tracker::{self, Gains, Tracker};
@@ -58,8 +57,9 @@ pub struct Uas<S> {
     initial: [S; PARAMETERS],
     /// γ + λu·zu + λl·zl.
     source: [S; PARAMETERS],
-    /// Λ = λu + λl.
+    /// Λ = λu + λl, and whether it is the same for all.
     decay: [S; PARAMETERS],
+    same_decay: bool,
 }
 
 /// Everything the observer remembers.
@@ -94,6 +94,9 @@ impl<S: Scalar> Uas<S> {
         let bench = cfg.mode == Mode::Bench;
         let nussbaum = Function::new(cfg.nussbaum, cfg.lambda);
         let k0 = S::from_f32(cfg.k0);
+        let decay = cfg
+            .bounds
+            .map(|b| S::from_f32(b.lambda_upper) + S::from_f32(b.lambda_lower));
         let only_bench = |x: f32| S::from_f32(if bench { x } else { 0.0 });
         Uas {
             dt: dt_s,
@@ -113,9 +116,8 @@ impl<S: Scalar> Uas<S> {
                     + S::from_f32(b.lambda_upper) * S::from_f32(b.upper)
                     + S::from_f32(b.lambda_lower) * S::from_f32(b.lower)
             }),
-            decay: cfg
-                .bounds
-                .map(|b| S::from_f32(b.lambda_upper) + S::from_f32(b.lambda_lower)),
+            same_decay: decay.iter().all(|d| *d == decay[0]),
+            decay,
         }
     }
 
@@ -185,13 +187,14 @@ impl<S: Scalar> Uas<S> {
             w,
             base: st.q,
             trig: Trig::new(st.q),
+            laws: self.laws(&st.z),
             z: &st.z,
             gain: st.gain,
             applied,
             floored: false,
         };
         let y = [st.q[0], st.q[1], st.w[0], st.w[1], S::ZERO, S::ZERO];
-        let d = rk4::increment(&y, self.dt, |y| self.rates(&mut now, y));
+        let d = rk4::rolled(&y, self.dt, |y| self.rates(&mut now, y));
 
         let floored = now.floored;
         st.q[0] = st.q_lost[0].add(st.q[0], d[0]);
@@ -202,11 +205,11 @@ impl<S: Scalar> Uas<S> {
         if d[5] > S::ZERO {
             st.k = st.k_lost.add(st.k, d[4]);
             st.gain = self.nussbaum.expand(st.k);
-            let law = self.source.iter().zip(&self.decay);
-            for ((z, lost), (source, decay)) in st.z.iter_mut().zip(&mut st.z_lost).zip(law) {
-                let pull = *source - *decay * *z;
-                *z = lost.add(*z, pull * relaxed(d[5], *decay));
-            }
+            let mut lost = st.z_lost.iter_mut();
+            self.pull(d[5], &mut st.z, |z, by| match lost.next() {
+                Some(lost) => lost.add(z, by),
+                None => z,
+            });
         }
         let e = [w[0] - st.w[0], w[1] - st.w[1]];
         st.error = (e[0] * e[0] + e[1] * e[1]).sqrt();
@@ -214,7 +217,7 @@ impl<S: Scalar> Uas<S> {
     }
 
     /// ẏ of y = (q̂0, q̂1, ω̂0, ω̂1, δk, δ∫|e|dt), both δ counted from the start of the step.
-    #[inline(never)]
+    #[inline(always)]
     fn rates(&self, now: &mut Stage<'_, S>, y: &[S; 6]) -> [S; 6] {
         let (q, w) = ([y[0], y[1]], [y[2], y[3]]);
         let e = [now.w[0] - w[0], now.w[1] - w[1]];
@@ -226,21 +229,22 @@ impl<S: Scalar> Uas<S> {
         };
         let gain = now.gain.at(y[4]);
 
-        let mut z = *now.z;
-        if y[5] > S::ZERO {
-            for (z, (source, decay)) in z.iter_mut().zip(self.source.iter().zip(&self.decay)) {
-                *z += (*source - *decay * *z) * relaxed(y[5], *decay);
-            }
-        }
-        let [d0, s0, v0, t0, n0, d1, s1, v1, t1, n1] = z;
-        let mut friction = [
-            Friction::brown_mcphee([d0, s0, v0, t0, n0]),
-            Friction::brown_mcphee([d1, s1, v1, t1, n1]),
-        ];
+        // Inside the dead zone the parameters are those of the start of the step.
+        let moved;
+        let [first, second] = if y[5] > S::ZERO {
+            let mut z = *now.z;
+            self.pull(y[5], &mut z, |z, by| z + by);
+            moved = self.laws(&z);
+            &moved
+        } else {
+            &now.laws
+        };
         let trig = now.trig.near(now.base, q);
         let terms = self.plant.terms_at(&trig, w, now.applied.at(w));
-        now.floored |= self.limit.floor(&mut friction, terms.normal);
-        let a = plant::acceleration(&terms, w, &friction);
+        let (f0, floored0) = first.torque(w[0], terms.normal[0]);
+        let (f1, floored1) = second.torque(w[1], terms.normal[1]);
+        now.floored |= floored0 | floored1;
+        let a = plant::resisted(&terms, [f0, f1]);
         [
             w[0] + self.angle_rate * (now.q[0] - q[0]),
             w[1] + self.angle_rate * (now.q[1] - q[1]),
@@ -251,7 +255,33 @@ impl<S: Scalar> Uas<S> {
         ]
     }
 
+    /// Move each of the parameters `z` by what ∫|e|dt = `e` \[rad\] pulls it, with `add`.
+    #[inline(always)]
+    fn pull(&self, e: S, z: &mut [S; PARAMETERS], mut add: impl FnMut(S, S) -> S) {
+        let part = if self.same_decay {
+            [relaxed(e, self.decay[0]); PARAMETERS]
+        } else {
+            self.decay.map(|decay| relaxed(e, decay))
+        };
+        let law = self.source.iter().zip(&self.decay);
+        for ((z, part), (source, decay)) in z.iter_mut().zip(&part).zip(law) {
+            *z = add(*z, (*source - *decay * *z) * *part);
+        }
+    }
+
+    /// The friction that parameters `z` stand for, as a step can integrate it.
+    #[inline(always)]
+    fn laws(&self, z: &[S; PARAMETERS]) -> [Bounded<S>; JOINTS] {
+        let [d0, s0, v0, t0, n0, d1, s1, v1, t1, n1] = *z;
+        [
+            self.limit.bound(0, [d0, s0, v0, t0, n0]),
+            self.limit.bound(1, [d1, s1, v1, t1, n1]),
+        ]
+    }
+
     /// Begin again at the measured angles, with the tracked velocity; counters stay.
+    #[cold]
+    #[inline(never)]
     fn restart(&self, st: &mut State<S>, q: [S; JOINTS]) {
         let q = q.map(|x| if x.is_finite() { x } else { S::ZERO });
         let mut trackers = st.trackers;
@@ -279,6 +309,7 @@ struct Stage<'a, S> {
     base: [S; JOINTS],
     trig: Trig<S>,
     z: &'a [S; PARAMETERS],
+    laws: [Bounded<S>; JOINTS],
     gain: Expansion<S>,
     applied: &'a Applied<S>,
     floored: bool,
