@@ -23,6 +23,7 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering::*};
 use cortex_m::peripheral::DWT;
 use embassy_stm32::interrupt;
 use embassy_stm32::pac::{TIM2, TIM4, TIM5, TIM7};
+use stribeck_core::device::cost::Work;
 use stribeck_core::device::run::Phase;
 use stribeck_core::device::{Engine, Input, TickEnd};
 
@@ -30,9 +31,12 @@ use crate::board::{self, CYCLES_PER_TICK, TIMELINE_PER_TICK, TIMER_PER_TIMELINE}
 use crate::motor;
 use crate::timing::{Meter, Sample};
 
-/// Most instructions a configuration may need per tick at worst (`stribeck_core::device::cost`); one that needs more
-/// is refused. 40 % of a tick at one instruction per cycle.
-pub const BUDGET: u32 = CYCLES_PER_TICK / 10 * 4;
+/// Most that a configuration may need per tick at worst (`stribeck_core::device::cost`); one that needs more is refused. 40 % of a tick in
+/// estimated cycles, 30 % in instructions.
+pub const BUDGET: Work = Work {
+    cycles: CYCLES_PER_TICK / 10 * 4,
+    instructions: CYCLES_PER_TICK / 10 * 3,
+};
 /// Most cycles ticks may take on average: beyond, the engine ends the run, so that the link stays alive.
 pub const LIMIT: u32 = CYCLES_PER_TICK / 4 * 3;
 

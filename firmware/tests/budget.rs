@@ -2,7 +2,7 @@
 //! a command to obey?
 //!
 //! Steps the engine in a loop, with interrupts off, on the counts of a simulated swing, and measures each
-//! step with the cycle counter. On the virtual bench a cycle is an instruction, unless it is told otherwise.
+//! step with the cycle counter: cycles on a board, estimated cycles on the virtual bench with `--cycles`, instructions there without.
 #![no_std]
 #![no_main]
 
@@ -53,8 +53,33 @@ mod tests {
 
     /// Most that a tick may take, whatever it has to do: 30 % of the time until the next.
     const WORST: u32 = CYCLES_PER_TICK * 3 / 10;
-    /// Most that it may take on average: 20 %.
-    const MEAN: u32 = CYCLES_PER_TICK / 5;
+    /// Most that it may take on average: a little more than 20 %, because a start is among these few ticks.
+    const MEAN: u32 = CYCLES_PER_TICK * 21 / 100;
+
+    /// The counter counts cycles, of which two instructions that need nothing of each other share one; otherwise instructions.
+    fn counts_cycles() -> bool {
+        // Once for the cache.
+        hints();
+        hints() < 64
+    }
+
+    /// What 64 instructions take that do nothing.
+    #[inline(never)]
+    fn hints() -> u32 {
+        let start = DWT::cycle_count();
+        // SAFETY: does nothing, 64 times.
+        unsafe { core::arch::asm!(".rept 64", "nop", ".endr", options(nomem, nostack)) };
+        DWT::cycle_count().wrapping_sub(start)
+    }
+
+    /// Of what is known before: what is counted here.
+    fn counted(work: cost::Work) -> u32 {
+        if counts_cycles() {
+            work.cycles
+        } else {
+            work.instructions
+        }
+    }
 
     /// An engine on the counts of the simulated swing, and what its ticks took.
     struct Trial {
@@ -135,10 +160,15 @@ mod tests {
     fn compare(config: &Config) -> Trial {
         let mut trial = Trial::new(config);
         trial.swing();
-        let estimated = cost::worst_tick(config);
+        let estimated = counted(cost::worst_tick(config));
         defmt::info!(
-            "worst tick {} cycles (estimated {}), mean {}, {} blocks",
+            "worst tick {} {=str} (known before: {}), mean {}, {} blocks",
             trial.worst,
+            if counts_cycles() {
+                "cycles"
+            } else {
+                "instructions"
+            },
             estimated,
             trial.mean(),
             trial.sink.1
@@ -186,7 +216,8 @@ mod tests {
             );
             assert_eq!(stage, STAGE_JOINT, "the joint EKF did not start");
             assert!(worst <= WORST && mean <= MEAN);
-            assert!(worst <= cost::worst_tick(&config), "{} cycles", worst);
+            let most = counted(cost::worst_tick(&config));
+            assert!(worst <= most, "{} of {}", worst, most);
         }
     }
 
@@ -239,7 +270,8 @@ mod tests {
         config.ekf.substeps -= 1;
         defmt::info!("{} substeps", config.ekf.substeps);
         let trial = compare(&config);
-        assert!(trial.worst <= tick::BUDGET, "{} cycles", trial.worst);
+        let budget = counted(tick::BUDGET);
+        assert!(trial.worst <= budget, "{} of {}", trial.worst, budget);
     }
 
     /// A request is obeyed in the interrupt, before that tick's step: together they must fit too.

@@ -32,7 +32,7 @@ pub struct Identity {
     pub tick_hz: Option<u32>,
     pub clock: ClockSource,
     /// Most a tick may take, as [`cost::worst_tick`] counts; `None`: as long as it likes (the twin).
-    pub tick_budget: Option<u32>,
+    pub tick_budget: Option<cost::Work>,
 }
 
 impl Identity {
