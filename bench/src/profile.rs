@@ -4,7 +4,8 @@
 //! Counts are exact; 1 instruction is not 1 cycle, so times derived from them are estimates. With the cost model (`cost`) the same
 //! statistics are kept of estimated cycles, line fills, pipeline flushes and the code a tick touches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::cost::Counters;
 use crate::cost::cache::LINE;
@@ -91,7 +92,56 @@ pub struct TickCosts {
     pub data_fills: Distribution,
     pub flushes: Distribution,
     pub worst_at: Time,
+    /// Cycles and instructions of all ticks, by the address of the block.
+    pub spent: Spent,
     touched: Touched,
+}
+
+/// What all ticks spent in each block of code.
+#[derive(Default)]
+pub struct Spent {
+    /// (address, instructions) → cycles, times entered.
+    by: HashMap<u64, [u64; 2], BuildHasherDefault<Block>>,
+    last: u64,
+}
+
+impl Spent {
+    #[inline(always)]
+    fn block(&mut self, address: u32, n: u32, cycles: u32) {
+        self.last = u64::from(address) << 32 | u64::from(n);
+        let [sum, entered] = self.by.entry(self.last).or_default();
+        *sum += u64::from(cycles);
+        *entered += 1;
+    }
+
+    fn delayed(&mut self, cycles: u32) {
+        self.by.entry(self.last).or_default()[0] += u64::from(cycles);
+    }
+
+    /// (address, instructions, cycles, times entered).
+    pub fn blocks(&self) -> impl Iterator<Item = (u32, u32, u64, u64)> {
+        let each = |(&block, &[cycles, entered]): (&u64, &[u64; 2])| {
+            ((block >> 32) as u32, block as u32, cycles, entered)
+        };
+        self.by.iter().map(each)
+    }
+}
+
+/// Blocks are spread well enough by one multiplication.
+#[derive(Default)]
+struct Block(u64);
+
+impl Hasher for Block {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u64(u64::from(*b)));
+    }
+    #[inline(always)]
+    fn write_u64(&mut self, x: u64) {
+        self.0 = (self.0 ^ x).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
 }
 
 /// Lines of flash and ITCM the tick in progress has touched.
@@ -195,6 +245,7 @@ impl Profile {
             self.current.push((address, n));
             if let Some(costs) = &mut self.costs {
                 costs.touched.block(address, size);
+                costs.spent.block(address, n, cycles);
             }
         }
     }
@@ -203,6 +254,11 @@ impl Profile {
     pub fn delayed(&mut self, cycles: u32) {
         if let Some(f) = self.frames.last_mut() {
             f.cycles += u64::from(cycles);
+        }
+        if self.in_tick
+            && let Some(costs) = &mut self.costs
+        {
+            costs.spent.delayed(cycles);
         }
     }
 

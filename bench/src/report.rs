@@ -118,10 +118,20 @@ pub struct TickCostReport {
     /// Branches that emptied the pipeline.
     pub flushes: Spread,
     pub worst_at_s: f64,
+    /// Where the mean tick spends its cycles, by the innermost inlined function.
+    pub mean_tick: Vec<Spending>,
 }
 
-impl From<&TickCosts> for TickCostReport {
-    fn from(c: &TickCosts) -> Self {
+/// What a function takes of the mean tick.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Spending {
+    pub function: String,
+    pub cycles: f64,
+    pub instructions: f64,
+}
+
+impl TickCostReport {
+    fn new(c: &TickCosts, code: &Code, name: impl Fn(u32) -> String) -> Self {
         TickCostReport {
             cycles: (&c.cycles).into(),
             code_bytes: (&c.code_bytes).into(),
@@ -129,6 +139,7 @@ impl From<&TickCosts> for TickCostReport {
             data_fills: (&c.data_fills).into(),
             flushes: (&c.flushes).into(),
             worst_at_s: to_secs(c.worst_at),
+            mean_tick: spending(c, code, name),
         }
     }
 }
@@ -218,7 +229,10 @@ impl Summary {
                 })
                 .collect(),
             tick: (&p.ticks).into(),
-            tick_costs: p.costs.as_ref().map(TickCostReport::from),
+            tick_costs: p
+                .costs
+                .as_ref()
+                .map(|c| TickCostReport::new(c, &chip.code, |pc| inlined.function(pc, &m.program))),
             worst_tick_at_s: to_secs(p.worst_at),
             worst_tick: by_symbol,
             worst_tick_inlined: by_inline,
@@ -265,6 +279,33 @@ fn drive_report(m: &Machine) -> Option<DriveReport> {
         on_at_the_end: outputs.levels().on(),
         offs: outputs.offs.clone(),
     })
+}
+
+/// Cycles by name, most first. Those of a block are shared equally by its instructions.
+fn spending(c: &TickCosts, code: &Code, name: impl Fn(u32) -> String) -> Vec<Spending> {
+    let ticks = c.cycles.len().max(1) as f64;
+    let mut sum: BTreeMap<String, [f64; 2]> = BTreeMap::new();
+    for (address, n, cycles, entered) in c.spent.blocks() {
+        let each = cycles as f64 / f64::from(n.max(1));
+        let mut pc = address;
+        for _ in 0..n {
+            let [c, i] = sum.entry(name(pc)).or_default();
+            *c += each;
+            *i += entered as f64;
+            let Some(h) = code.half(pc) else { break };
+            pc += thumb::length(h) as u32;
+        }
+    }
+    let mut list: Vec<Spending> = sum
+        .into_iter()
+        .map(|(function, [cycles, instructions])| Spending {
+            function,
+            cycles: cycles / ticks,
+            instructions: instructions / ticks,
+        })
+        .collect();
+    list.sort_by(|a, b| b.cycles.total_cmp(&a.cycles));
+    list
 }
 
 /// Instructions by name, most first; every instruction of every block is attributed by itself.

@@ -1,6 +1,7 @@
 //! The long run, by hand: `cargo test --release -p stribeck-bench --test soak -- --ignored --nocapture`.
 //!
-//! Ten simulated minutes (STRIBECK_SOAK_S seconds) of one swing after another with a reading host: no overrun, no drop, every digest equal.
+//! Ten simulated minutes (STRIBECK_SOAK_S seconds) of one swing after another with a reading host: no overrun, no drop, every digest
+//! equal. With the cost model, so that the summary has estimated cycles too.
 
 mod harness;
 
@@ -15,7 +16,7 @@ fn ten_minutes_without_a_lost_tick_or_a_differing_bit() {
         .ok()
         .and_then(|s| s.parse().ok())
         .unwrap_or(600.0);
-    let mut s = Session::armed(&scenario(""));
+    let mut s = Session::armed(&scenario("cycles = true\n"));
     let mut swings = 1;
     while s.bench.seconds() < seconds {
         s.run_for(30.0);

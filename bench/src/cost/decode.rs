@@ -39,6 +39,11 @@ mod latency {
     pub const FLOAT: u32 = 3;
     /// Multiply-accumulate: two roundings.
     pub const FLOAT_MLA: u32 = 6;
+    /// Its addend is needed only when the product is there (`ReadFPMAC`): a chain of them takes three cycles per link.
+    pub const ADDEND: u32 = 3;
+    /// Data to be stored is needed later than the address (`M7Read_EX2`, `M7Read_EX3`).
+    pub const STORED: u32 = 1;
+    pub const FLOAT_STORED: u32 = 2;
     pub const FLOAT_DIVIDE: u32 = 16;
     pub const DOUBLE: u32 = 7;
     pub const DOUBLE_DIVIDE: u32 = 31;
@@ -51,6 +56,8 @@ mod latency {
 pub struct Instruction {
     pub reads: u64,
     pub writes: u64,
+    /// Registers among those read that are needed only so many cycles after the start.
+    pub late: (u64, u32),
     pub unit: Unit,
     /// Cycles until its results can be used.
     pub latency: u32,
@@ -67,6 +74,7 @@ impl Instruction {
         Instruction {
             reads,
             writes,
+            late: (0, 0),
             unit,
             latency,
             occupies: 1,
@@ -119,8 +127,11 @@ fn part(i: Instruction) -> Instruction {
     }
 }
 
-fn store(reads: u64) -> Instruction {
-    Instruction::new(Unit::Memory, reads, 0, latency::ALU)
+/// Store of `data` at an address made of `address`.
+fn store(address: u64, data: u64) -> Instruction {
+    let mut i = Instruction::new(Unit::Memory, address | data, 0, latency::ALU);
+    i.late = (data & !address, latency::STORED);
+    i
 }
 
 /// The instruction whose halfwords are `h` and, if it has two, `h2`.
@@ -144,17 +155,17 @@ fn narrow(h: u32) -> Instruction {
         0b01001 => load(0, high),
         0b01010 | 0b01011 => {
             if h >> 9 & 7 < 3 {
-                store(d | n | m)
+                store(n | m, d)
             } else if h >> 9 & 7 == 4 {
                 load(n | m, d)
             } else {
                 part(load(n | m, d))
             }
         }
-        0b01100 | 0b01110 | 0b10000 => store(d | n),
+        0b01100 | 0b01110 | 0b10000 => store(n, d),
         0b01101 => load(n, d),
         0b01111 | 0b10001 => part(load(n, d)),
-        0b10010 => store(high | SP),
+        0b10010 => store(SP, high),
         0b10011 => load(SP, high),
         0b10100 => alu(0, high),
         0b10101 => alu(SP, high),
@@ -248,7 +259,7 @@ fn wide(h: u32, h2: u32) -> Instruction {
             };
             let base = if h & 15 == 15 { 0 } else { n } | if register { m } else { 0 };
             if h >> 4 & 1 == 0 {
-                let mut i = store(base | t);
+                let mut i = store(base, t);
                 i.writes = back;
                 i
             } else {

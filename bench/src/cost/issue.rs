@@ -2,8 +2,9 @@
 //!
 //! Two neighbours start together when the second needs nothing of the first and they use different units (two integer operations may);
 //! branches, multiplications, floating point and memory have one unit each. Instructions under an IT start alone. A result is there after
-//! its latency, also in the next block: a block tells which results are still on their way at its end and when it needs which register.
-//! Real hardware starts more pairs (it has a second path for loads): the estimate is on the high side.
+//! its latency, also in the next block: a block tells which results are still on their way at its end and when it needs which register. An
+//! addend and stored data are needed some cycles after the start. Real hardware starts more pairs (it has a second path for loads): the
+//! estimate is on the high side.
 
 use super::branch::End;
 use super::decode::{FLAGS, Instruction, Unit, decode};
@@ -52,7 +53,11 @@ pub fn cost(code: &[u8]) -> BlockCost {
             conditional -= 1;
             i.reads |= FLAGS;
         }
-        let operands = registers(i.reads).map(|r| ready[r]).max().unwrap_or(0);
+        let needed = |r: usize| {
+            let after = if i.late.0 >> r & 1 != 0 { i.late.1 } else { 0 };
+            ready[r].saturating_sub(after)
+        };
+        let operands = registers(i.reads).map(needed).max().unwrap_or(0);
         let together =
             !paired && !under_it && operands <= cycle && last.is_some_and(|l| pairs(&l, &i));
         if together {
@@ -62,7 +67,8 @@ pub fn cost(code: &[u8]) -> BlockCost {
             paired = i.unit == Unit::Alone || under_it || i.conditions > 0 || i.occupies > 1;
         }
         for r in registers(i.reads & !own) {
-            needs[r].get_or_insert(cycle.min(255) as u8);
+            let after = if i.late.0 >> r & 1 != 0 { i.late.1 } else { 0 };
+            needs[r].get_or_insert((cycle + after).min(255) as u8);
         }
         own |= i.writes;
         next = next.max(cycle + i.occupies);
@@ -165,6 +171,18 @@ mod tests {
         assert_eq!(cycles(&[0xee30, 0x0a01].repeat(4)), 10);
         // vdiv.f32 s0, s1, s2; vdiv.f32 s3, s1, s2
         assert_eq!(cycles(&[0xee80, 0x0a81, 0xeec0, 0x1a81]), 32);
+    }
+
+    #[test]
+    fn an_addend_and_what_is_stored_are_needed_late() {
+        // vmla.f32 s0, s1, s2 four times: three cycles each; into s1, which the next one multiplies: six.
+        assert_eq!(cycles(&[0xee00, 0x0a81].repeat(4)), 10);
+        assert_eq!(cycles(&[0xee40, 0x0a81, 0xee00, 0x0a81]), 7);
+        // vadd.f32 s0, s0, s2; vstr s0, [r0]: one cycle of the three remains.
+        assert_eq!(cycles(&[0xee30, 0x0a01, 0xed80, 0x0a00]), 2);
+        // ldr r0, [r1]; str r0, [r2]; and the same with r0 as the address.
+        assert_eq!(cycles(&[0x6808, 0x6010]), 2);
+        assert_eq!(cycles(&[0x6808, 0x6002]), 3);
     }
 
     #[test]

@@ -160,7 +160,16 @@ fn costs(f: &mut fmt::Formatter, c: &TickCostReport) -> fmt::Result {
     line(f, "code touched [bytes]", &c.code_bytes)?;
     line(f, "I-cache line fills", &c.code_fills)?;
     line(f, "D-cache line fills", &c.data_fills)?;
-    line(f, "pipeline flushes", &c.flushes)
+    line(f, "pipeline flushes", &c.flushes)?;
+    writeln!(
+        f,
+        "mean tick, estimated cycles and instructions by function:"
+    )?;
+    for s in c.mean_tick.iter().take(16) {
+        let (cycles, instructions) = (s.cycles, s.instructions);
+        writeln!(f, "  {cycles:>7.1} {instructions:>7.1}  {}", s.function)?;
+    }
+    Ok(())
 }
 
 fn bars(f: &mut fmt::Formatter, histogram: &[(u64, u64)]) -> fmt::Result {

@@ -58,6 +58,11 @@ pub fn decode(h: u32, h2: u32) -> Instruction {
             } else {
                 latency::FLOAT_MLA
             },
+            late: if double || (n | m) & d != 0 {
+                (0, 0)
+            } else {
+                (d, latency::ADDEND)
+            },
             ..float(d | n | m, d)
         },
         2 | 3 => float(n | m, d),
@@ -93,7 +98,7 @@ fn fp_memory(h: u32, h2: u32, double: bool) -> Instruction {
         let i = if loads {
             load(n, first)
         } else {
-            store(n | first)
+            store_float(n, first)
         };
         return Instruction {
             occupies: words,
@@ -108,6 +113,13 @@ fn fp_memory(h: u32, h2: u32, double: bool) -> Instruction {
     } else {
         Instruction::multiple(n | list, n, words)
     }
+}
+
+/// Store of floating-point `data`.
+fn store_float(address: u64, data: u64) -> Instruction {
+    let mut i = store(address, data);
+    i.late.1 = latency::FLOAT_STORED;
+    i
 }
 
 /// One register between the core and the FPU, or the FPU's flags.
