@@ -4,6 +4,7 @@
 //! process leaves the old file as it was. What is not a file (`/dev/stdout`, a pipe) is written directly.
 
 use std::fs::{File, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -100,6 +101,29 @@ impl Replacement {
         })
     }
 
+    /// As [`Replacement::create`], but under way in another folder of the same file system.
+    #[cfg(feature = "campaign")]
+    pub fn create_in(folder: &Path, path: &Path) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default();
+        let at = beside(&folder.join(name));
+        let file = File::create(&at).map_err(|e| Error::write(path, e))?;
+        Ok(Replacement {
+            path: path.into(),
+            temporary: Some(at),
+            file: Some(BufWriter::with_capacity(1 << 20, file)),
+        })
+    }
+
+    /// As [`Replacement::commit`], after the disk has it: a power cut leaves no empty file under the name.
+    #[cfg(feature = "campaign")]
+    pub fn commit_synced(mut self) -> Result<()> {
+        if let Some(file) = &mut self.file {
+            let synced = file.flush().and_then(|()| file.get_ref().sync_data());
+            synced.map_err(|e| Error::write(&self.path, e))?;
+        }
+        self.commit()
+    }
+
     /// The file is whole: give it its name.
     pub fn commit(mut self) -> Result<()> {
         let fail = |e| Error::write(&self.path, e);
@@ -141,7 +165,9 @@ impl Drop for Replacement {
 /// A name in the same folder, with the same ending, that nobody else uses.
 pub fn beside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{}.{name}", std::process::id()))
+    // Processes of several machines may have one number and write into one folder.
+    let random = RandomState::new().build_hasher().finish() as u32;
+    path.with_file_name(format!(".{}-{random:08x}.{name}", std::process::id()))
 }
 
 #[cfg(test)]

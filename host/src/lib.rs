@@ -42,6 +42,9 @@
 
 #[doc(hidden)]
 pub mod bond;
+#[cfg(feature = "campaign")]
+#[doc(hidden)]
+pub mod campaign;
 #[doc(hidden)]
 pub mod cli;
 #[doc(hidden)]

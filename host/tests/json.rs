@@ -169,6 +169,16 @@ fn every_output_is_as_its_schema_says() {
     check(&all, "paper_002", &["paper", "002"]);
     check(&all, "paper_004", &["paper", "004"]);
     check(&all, "study", &["study", "--runs", "1", "--seconds", "6"]);
+    let campaign = file("c.toml");
+    let text = "output = \"out\"\n[simulation]\nseeds = 2\nseconds = 6.0\n[simulation.vary]\nnoise_counts = [0.0, 2.0]\n";
+    let text = format!("{text}[identify]\nmethods = [\"energy\", \"logdec\"]\nexact = true\n");
+    std::fs::write(&campaign, text).unwrap();
+    check(&all, "campaign_plan", &["campaign", "plan", &campaign]);
+    let shard = ["campaign", "shard", &campaign, "--index", "1", "--of", "2"];
+    check(&all, "campaign_shard", &shard);
+    check(&all, "campaign_status", &["campaign", "status", &campaign]);
+    check(&all, "campaign_run", &["campaign", "run", &campaign]);
+    check(&all, "campaign_report", &["campaign", "report", &campaign]);
 }
 
 #[test]

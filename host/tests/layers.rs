@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// A folder may use those before it (and itself). `error` and `file` stand below all.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 9] = [
     &["error", "number"],
     &["file"],
     &["config", "bond"],
@@ -12,6 +12,7 @@ const LAYERS: [&[&str]; 8] = [
     &["replay"],
     &["identify"],
     &["report", "paper"],
+    &["campaign"],
 ];
 
 /// Above all of them.

@@ -13,6 +13,8 @@ use crate::cli::exit::Exit;
 pub(crate) mod output;
 
 pub(crate) mod bond;
+#[cfg(feature = "campaign")]
+pub(crate) mod campaign;
 pub(crate) mod capture;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -54,6 +56,8 @@ enum Command {
     Derive(derive::Args),
     Paper(paper::Args),
     Study(study::Args),
+    #[cfg(feature = "campaign")]
+    Campaign(campaign::Args),
     Info(info::Args),
     Note(note::Args),
     Recover(recover::Args),
@@ -78,6 +82,8 @@ impl Cli {
             Command::Derive(args) => derive::run(args),
             Command::Paper(args) => paper::run(args),
             Command::Study(args) => study::run(args),
+            #[cfg(feature = "campaign")]
+            Command::Campaign(args) => campaign::run(args),
             Command::Info(args) => info::run(args),
             Command::Note(args) => note::run(args),
             Command::Recover(args) => recover::run(args),

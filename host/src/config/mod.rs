@@ -184,7 +184,7 @@ fn fit(slot: &Value, value: &Value) -> Option<Value> {
 }
 
 /// Replace the value at a path like `a.b[1].c`.
-fn set(all: &mut Table, path: &str, value: Value) -> Result<()> {
+pub(crate) fn set(all: &mut Table, path: &str, value: Value) -> Result<()> {
     let unknown = || invalid(format!("there is no {path} in the configuration"));
     let mut steps = path.split(['.', '[']).map(|s| s.trim_end_matches(']'));
     let first = steps.next().ok_or_else(unknown)?;

@@ -13,6 +13,7 @@ use crate::config;
 use crate::config::axes::Axes;
 
 /// Sections and figures, numbered as they come.
+#[derive(Default)]
 pub struct Page {
     pub body: String,
     sections: usize,
@@ -52,11 +53,7 @@ impl Page {
 
 /// The whole page.
 pub fn html(report: &Report) -> String {
-    let mut page = Page {
-        body: String::new(),
-        sections: 0,
-        figures: 0,
-    };
+    let mut page = Page::default();
     page.section("Result");
     match &report.analysis {
         Some(analysis) => result_section::result(&mut page, report, analysis),
@@ -85,11 +82,21 @@ fn frame(report: &Report, body: &str) -> String {
     });
     let date = report.health.recorded_ns.map(super::markup::date);
     let date = date.map_or_else(String::new, |d| format!(" · recorded {d}"));
+    document(
+        "Friction report",
+        &log,
+        &format!("{log}{device}{date}"),
+        body,
+    )
+}
+
+/// A page that needs nothing else; all parts are HTML.
+pub fn document(title: &str, of: &str, below: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Friction report: {log}</title>\n<style>\n{}</style>\n</head>\n<body>\n\
-         <header>\n<h1>Friction report</h1>\n<p>{log}{device}{date}</p>\n</header>\n<main>\n{body}</main>\n\
+         <title>{title}: {of}</title>\n<style>\n{}</style>\n</head>\n<body>\n\
+         <header>\n<h1>{title}</h1>\n<p>{below}</p>\n</header>\n<main>\n{body}</main>\n\
          <footer>Written by stribeck {}. Nothing on this page is loaded from elsewhere.</footer>\n</body>\n</html>\n",
         include_str!("style.css"),
         env!("CARGO_PKG_VERSION"),

@@ -16,21 +16,11 @@ use crate::file;
 use crate::identify::across::across;
 use crate::identify::data::dataset::Dataset;
 use crate::identify::data::import::{Reference, TimeUnit, Unit};
+use crate::identify::data::reading::{Loaded, Moved};
 use crate::identify::method::{self, METHODS, Method, Options, Precision, compare};
 use crate::identify::model::terms;
 use crate::identify::outcome::Outcome;
 use crate::log::metadata::Metadata;
-
-/// What moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Plant {
-    /// One joint; ω0² is found from the record unless --omega0-squared is given
-    Pendulum,
-    /// Arm and pendulum; the rig from --rig or the log
-    Furuta,
-    /// Linear stage driven by a known force
-    Stage,
-}
 
 /// Estimate friction from logs or tables of angles, by one method or all of them
 #[derive(Debug, clap::Args)]
@@ -65,7 +55,7 @@ pub struct Args {
     terms: String,
     /// Default: furuta for logs and for two angles, else pendulum
     #[arg(long, value_enum)]
-    plant: Option<Plant>,
+    plant: Option<Moved>,
     /// Configuration (TOML) with the rig
     #[arg(long)]
     rig: Option<PathBuf>,
@@ -192,7 +182,7 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
     let mut results = Vec::new();
     let mut whole = true;
     for (number, file) in args.files.iter().enumerate() {
-        let load::Loaded {
+        let Loaded {
             data,
             missing,
             recording,
@@ -274,7 +264,7 @@ fn identify(args: &Args, data: &Dataset, options: &Options) -> anyhow::Result<Ve
     let every = args.method == "all";
     let methods: Vec<&dyn Method> = if every {
         method::suitable(data)
-    } else if args.plant == Some(Plant::Stage) {
+    } else if args.plant == Some(Moved::Stage) {
         vec![&method::stage::Stage]
     } else if args.graph.is_some() {
         vec![&method::bond::Bond]

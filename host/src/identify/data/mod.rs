@@ -8,5 +8,6 @@ pub(crate) mod onset;
 pub(crate) mod passive;
 pub(crate) mod polynomial;
 pub(crate) mod prepare;
+pub mod reading;
 pub mod record;
 pub(crate) mod smooth;

@@ -32,7 +32,18 @@ use crate::identify::outcome::Outcome;
 use crate::identify::verdict::{Pattern, Verdict};
 
 /// Arithmetic of the chip's observers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    clap::ValueEnum,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// As on chip
     #[default]

@@ -3,4 +3,4 @@
 pub mod motion;
 pub mod parametric;
 pub mod plant;
-pub(crate) mod terms;
+pub mod terms;

@@ -172,6 +172,27 @@ pub fn export(
     })
 }
 
+/// One table of the log at `from`, whole and in memory, and the state of the log.
+pub fn table(from: &Path, kind: Kind) -> Result<(Table, Losses, Vec<Damage>)> {
+    let mut table: Option<Table> = None;
+    let mut fill = Fill::new(kind);
+    let pass = Log::open(from)?.for_each(|_| {}, |event| {
+        if let SessionEvent::Hello { hello, .. } = event {
+            let axes = wording::axes(hello);
+            if table.is_none() {
+                table = Some(Table::new(kind, &axes));
+                fill.axes = axes;
+            } else {
+                fill.same(&axes, hello.config_since)?;
+            }
+        }
+        let table = table.get_or_insert_with(|| Table::new(kind, &Axes::default()));
+        fill.take(event, table)
+    })?;
+    let table = table.unwrap_or_else(|| Table::new(kind, &Axes::default()));
+    Ok((table, pass.session.losses().clone(), pass.damage))
+}
+
 /// What the ending of the output asks for.
 #[derive(Clone, Copy)]
 enum Format {

@@ -24,7 +24,18 @@ use crate::identify::data::record::{MIN_SAMPLES, Record, span};
 pub use log::{Logged, read_log};
 
 /// Unit of the angle columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    clap::ValueEnum,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum Unit {
     #[default]
     Rad,
@@ -34,7 +45,18 @@ pub enum Unit {
 }
 
 /// Where the angle is zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    clap::ValueEnum,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum Reference {
     /// Decide from where the record ends
     #[default]
@@ -46,7 +68,10 @@ pub enum Reference {
 }
 
 /// Unit of the time column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum TimeUnit {
     S,
     Ms,
@@ -77,7 +102,8 @@ impl TimeUnit {
 }
 
 /// How to read a table.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// Column of the time, by name or number from 1; none: `rate`.
     pub time: Option<String>,
@@ -90,8 +116,10 @@ pub struct Options {
     /// The same of a joint that slides.
     pub counts_per_metre: Option<f64>,
     /// The plant's joints: what slides is in metres, never unwrapped, and has no hanging position.
+    #[serde(skip)]
     pub axes: Axes,
     /// What the plant calls hanging \[rad\].
+    #[serde(skip)]
     pub rest: [f64; JOINTS],
     /// Sampling rate \[Hz\] of a file without time stamps.
     pub rate: Option<f64>,
@@ -100,6 +128,7 @@ pub struct Options {
     /// Subtracted from the angle of each joint, in its unit; one for all, or one each.
     pub offset: Vec<f64>,
     /// Joints, from 0, whose angle runs the other way.
+    #[serde(rename = "invert")]
     pub inverted: Vec<usize>,
     pub reference: Reference,
 }
