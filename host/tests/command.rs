@@ -296,6 +296,51 @@ fn help_and_completions_name_every_command() {
     }
 }
 
+/// Every option has a text, and none stands under a heading that is not its own.
+#[test]
+fn every_option_is_explained_under_its_own_heading() {
+    use clap::CommandFactory;
+    fn check(command: &clap::Command, path: &str) {
+        let bench = [
+            "rig", "scenario", "joint0", "joint1", "start", "noise", "seed", "hold", "fault",
+        ];
+        let about = ["note", "operator", "rig_id", "temperature"];
+        for arg in command.get_arguments() {
+            let id = arg.get_id().as_str();
+            if ["help", "version"].contains(&id) {
+                continue;
+            }
+            assert!(
+                arg.get_help().is_some_and(|h| !h.to_string().is_empty()),
+                "{path}: {id} has no text"
+            );
+            let heading = arg.get_help_heading().unwrap_or_default();
+            assert!(
+                !heading.starts_with("Simulated bench") || bench.contains(&id),
+                "{path}: {id} under {heading:?}"
+            );
+            assert!(
+                !heading.starts_with("About") || about.contains(&id),
+                "{path}: {id} under {heading:?}"
+            );
+        }
+        for inner in command.get_subcommands() {
+            if inner.get_name() != "help" {
+                check(inner, &format!("{path} {}", inner.get_name()));
+            }
+        }
+    }
+    let mut program = stribeck::cli::Cli::command();
+    program.build();
+    check(&program, "stribeck");
+    let identify = program.find_subcommand("identify").unwrap();
+    let method = identify.get_arguments().find(|a| a.get_id() == "method");
+    for value in method.unwrap().get_possible_values() {
+        let text = value.get_help().map(ToString::to_string);
+        assert!(text.is_some_and(|t| !t.is_empty()), "{}", value.get_name());
+    }
+}
+
 /// The words of a shell line.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
@@ -430,4 +475,44 @@ fn demo_shows_everything_and_leaves_its_files() {
     }
     let (code, _, err) = run(&["config", "validate", arg(&demo.join("rig.toml"))]);
     assert_eq!(code, 0, "{err}");
+}
+
+#[test]
+fn an_edited_configuration_keeps_its_comments() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rig.toml");
+    let text = "# my rig\n[plant.Furuta]\ntilt = 0.5 # by hand\n\n# why\n[run]\nauto_arm = false\n";
+    std::fs::write(&path, text).unwrap();
+    let (code, out, err) = run(&[
+        "config",
+        "edit",
+        arg(&path),
+        "--set",
+        "plant.Furuta.tilt=0.6",
+        "--set",
+        "ekf.drag=true",
+        "--set",
+        "encoders[1].counts_per_rev=4096",
+    ]);
+    assert_eq!(code, 0, "{out}{err}");
+    let edited = std::fs::read_to_string(&path).unwrap();
+    for words in [
+        "# my rig",
+        "tilt = 0.6 # by hand",
+        "# why\n[run]",
+        "drag = true",
+    ] {
+        assert!(edited.contains(words), "{words} not in\n{edited}");
+    }
+    assert!(!edited.contains("m1 ="), "only what differs:\n{edited}");
+    let (code, json, _) = run(&["config", "show", "--json", arg(&path)]);
+    assert_eq!(code, 0);
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["encoders"][1]["counts_per_rev"], 4096);
+    assert_eq!(value["encoders"][0]["counts_per_rev"], 40000);
+    assert_eq!(value["ekf"]["drag"], true);
+    // A value that is not allowed changes nothing.
+    let (code, _, _) = run(&["config", "edit", arg(&path), "--set", "ekf.substeps=100"]);
+    assert_eq!(code, 7);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), edited);
 }

@@ -461,6 +461,52 @@ fn a_damaged_log_is_recovered_and_a_whole_one_annotated() {
     assert_eq!(std::fs::read(&bad).unwrap(), bytes);
 }
 
+/// What a device says is shown, never executed by the terminal.
+#[test]
+fn a_refusal_with_terminal_escapes_is_shown_as_text() {
+    use stribeck_core::wire::{Frame, Refusal, text};
+    let mut terminal = Terminal::open();
+    let mut twin = twin(43);
+    let port = terminal.path.clone();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("run.mcap");
+    let mut child = stribeck(&["capture", "--from", arg(&port), "--arm", "-o", arg(&log)]);
+    let mut frames = stribeck::link::frames::Frames::default();
+    let begun = std::time::Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed().as_secs() < 120);
+        let asked = terminal.read();
+        stribeck::link::source::Source::write(&mut twin, &asked).unwrap();
+        let mut bytes = Vec::new();
+        stribeck::link::source::Source::read(&mut twin, &mut bytes).unwrap();
+        let mut out = Vec::new();
+        frames
+            .push::<()>(&bytes, |piece| {
+                let mut buf = [0; stribeck_core::wire::MAX_FRAME];
+                match piece.content {
+                    stribeck::link::frames::Content::Frame(Frame::Reply(mut reply)) => {
+                        reply.refusal = Some(Refusal::OutOfRange {
+                            field: text("\x1b[2Jfield\x07"),
+                            value: f32::NAN,
+                            min: 0.0,
+                            max: 0.0,
+                        });
+                        let n = Frame::Reply(reply).encode(&mut buf).unwrap();
+                        out.extend_from_slice(&buf[..n]);
+                    }
+                    _ => out.extend_from_slice(piece.bytes),
+                }
+                Ok(())
+            })
+            .unwrap();
+        terminal.offer(&out);
+    }
+    let (code, out, err) = output(child);
+    assert_ne!(code, 0, "{out}{err}");
+    assert!(err.contains("refused") && err.contains("field"), "{err}");
+    assert!(!err.contains('\x1b') && !out.contains('\x1b'), "{err:?}");
+}
+
 #[test]
 fn the_doctor_listens_and_finds_a_faulty_encoder() {
     for (fault, healthy) in [(None, true), (Some("jump@0.6:9000:1"), false)] {

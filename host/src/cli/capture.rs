@@ -37,8 +37,6 @@ Example, without hardware:
 Nothing is overwritten without --force. Stop with Ctrl-C: the log is closed properly. If the board is unplugged the capture goes on as a
 new segment when it is back. A killed capture loses less than 100 ms.")]
 pub struct Args {
-    #[command(flatten)]
-    from: FromArgs,
     /// The log to write (default: `run-DATE-TIME.mcap`)
     #[arg(short, long, value_name = "LOG")]
     output: Option<PathBuf>,
@@ -57,6 +55,9 @@ pub struct Args {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+    // Last: their headings hold for what follows.
+    #[command(flatten)]
+    from: FromArgs,
     #[command(flatten)]
     about: MetadataArgs,
 }

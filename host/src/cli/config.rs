@@ -42,9 +42,13 @@ enum Action {
         json: bool,
     },
     /// Check a file: every name and every value
-    Validate { file: PathBuf },
+    Validate {
+        /// TOML file
+        file: PathBuf,
+    },
     /// Change values in a file (created if absent) and check it
     Edit {
+        /// TOML file; its comments stay
         file: PathBuf,
         /// A value to set; may be repeated
         #[arg(long, value_name = "PATH=VALUE", required = true)]
@@ -52,6 +56,7 @@ enum Action {
     },
     /// Send a file to the device and put it in force
     Push {
+        /// TOML file
         file: PathBuf,
         /// Also keep it over a reset
         #[arg(long)]
@@ -96,7 +101,11 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
                 Config::default()
             };
             let after = config::with_overrides(&before, &set)?;
-            write(&file, &after)?;
+            let text = match file.exists() {
+                true => edited(&file, &after, &set)?,
+                false => config::to_toml(&after)?,
+            };
+            file::replace(&file, text)?;
             println!("{} is valid", file.display());
         }
         Action::Push { file, store, from } => {
@@ -162,6 +171,19 @@ pub fn run(args: Args) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Success)
+}
+
+/// The file's text with these values set, its comments kept; a file in which they cannot be set alone is written anew.
+fn edited(path: &Path, after: &Config, set: &[String]) -> Result<String> {
+    let text = std::fs::read_to_string(path).map_err(|e| Error::read(path, e))?;
+    let complete = config::to_toml(after)?;
+    match config::edit::with_assignments(&text, &complete, set) {
+        Ok(text) if config::from_toml(&text).is_ok_and(|read| read == *after) => Ok(text),
+        _ => {
+            eprintln!("{} is written anew, without its comments", path.display());
+            Ok(complete)
+        }
+    }
 }
 
 fn write(path: &Path, config: &Config) -> Result<()> {

@@ -54,8 +54,10 @@ How a description is written: derive/mechanisms/*.toml and CONTRIBUTING.md.")]
 pub struct Args {
     /// Name of a mechanism, nlinkN, or a description in TOML; without it the mechanisms are listed
     mechanism: Option<String>,
+    /// Whose equations to print
     #[arg(long, value_enum, default_value_t = Method::Both)]
     method: Method,
+    /// What to write
     #[arg(long, value_enum, default_value_t = Output::Text)]
     format: Output,
     /// Every step, the joint reactions and the linearisation

@@ -24,11 +24,11 @@ Without an option what has been said is printed. A damaged log is refused: recov
 pub struct Args {
     /// The log
     log: PathBuf,
-    #[command(flatten)]
-    about: MetadataArgs,
     /// Print what is said about the log as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    about: MetadataArgs,
 }
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {

@@ -51,6 +51,7 @@ pub struct Args {
     /// Paper 004: noise of the reading, part of the amplitude
     #[arg(long, default_value_t = 0.0)]
     noise: f64,
+    /// Seed of the noise
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Machine-readable result on standard output

@@ -49,16 +49,17 @@ pub struct Args {
     /// Overwrite the log if it exists
     #[arg(long)]
     force: bool,
-    #[command(flatten)]
-    sim: SimArgs,
-    #[command(flatten)]
-    order: OrderArgs,
     /// Do not arm: the observers stay idle
     #[arg(long)]
     idle: bool,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+    // Last: their headings hold for what follows.
+    #[command(flatten)]
+    sim: SimArgs,
+    #[command(flatten)]
+    order: OrderArgs,
     #[command(flatten)]
     about: MetadataArgs,
 }

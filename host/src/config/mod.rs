@@ -6,6 +6,7 @@
 //! plant may bring its tolerance, `m2 = "0.128 ± 1 %"` (`tolerance`).
 
 pub mod axes;
+pub(crate) mod edit;
 mod tolerance;
 mod units;
 

@@ -15,6 +15,7 @@ use crate::error::Result;
 use crate::link::command;
 use crate::link::frames::{Content, Frames};
 use crate::link::source::{Arrival, Source};
+use crate::link::wording;
 
 /// A command is sent this often.
 const ASK_EVERY: Duration = Duration::from_millis(250);
@@ -130,8 +131,8 @@ impl Readings {
 impl From<&Hello> for Device {
     fn from(hello: &Hello) -> Self {
         Device {
-            build: hello.build.to_string(),
-            board: hello.board.to_string(),
+            build: wording::printable(&hello.build),
+            board: wording::printable(&hello.board),
             boot: hello.boot,
             uptime_ticks: hello.uptime_ticks,
             tick_hz: hello.tick_hz,

@@ -12,6 +12,7 @@ use stribeck_core::wire::{self, Block, Event, Frame, Hello, Pattern, Reply, Stat
 use crate::link::compare::{Check, Checker, Verdict};
 use crate::link::frames::{Content, FrameKind, Frames, Piece, Reason};
 use crate::link::order::{Deliver, Delivery, Gap, Losses, Order};
+use crate::link::wording;
 
 /// Something that happened, in the order of arrival.
 pub enum SessionEvent<'a> {
@@ -331,7 +332,7 @@ pub fn refusal(hello: &Hello) -> Option<String> {
         return Some(format!(
             "its observers' arithmetic is version {} (firmware {}), this build's is version {}: the bits differ by design",
             hello.numerics,
-            hello.build,
+            wording::printable(&hello.build),
             wire::NUMERICS
         ));
     }

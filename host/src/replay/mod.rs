@@ -76,7 +76,7 @@ pub fn replay(path: &Path, options: &Options<'_>, progress: impl FnMut(f64)) -> 
                         format!("{} cannot be replayed: {why}", path.display()),
                         format!(
                             "replay it with the stribeck version that belongs to firmware {}",
-                            hello.build
+                            wording::printable(&hello.build)
                         ),
                     ));
                 }

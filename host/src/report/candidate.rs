@@ -30,6 +30,8 @@ pub enum Kind {
 /// One parameter and how far it can be trusted.
 #[derive(Clone, Debug, Serialize)]
 pub struct Estimate {
+    /// Name in ASCII, for machines: `mu_d0`.
+    pub id: String,
     pub joint: usize,
     pub symbol: &'static str,
     pub unit: Cow<'static, str>,
@@ -40,6 +42,12 @@ pub struct Estimate {
     pub why: String,
     /// For the UAS: what its law would have given without data.
     pub prior: Option<Prior>,
+}
+
+/// The ASCII name of a symbol of a joint.
+pub fn id(symbol: &str, joint: usize) -> String {
+    let name = symbol.trim().replace('μ', "mu_").replace('−', "_minus_");
+    format!("{}{joint}", name.to_lowercase())
 }
 
 impl Estimate {
@@ -128,6 +136,7 @@ fn uas(swing: &Swing, initial: &[f64; 10], z: &[f64; 10]) -> Vec<Estimate> {
                 100.0 * (initial[n] - z[n]) / distance
             };
             Estimate {
+                id: id(symbol, n / 5),
                 joint: n / 5,
                 symbol,
                 unit: unit.into(),
@@ -184,6 +193,7 @@ fn kalman(swing: &Swing, last: &stribeck_core::wire::block::Params) -> Vec<Estim
                 (false, why)
             };
             rows.push(Estimate {
+                id: id(symbol, joint),
                 joint,
                 symbol,
                 unit: unit.into(),

@@ -6,7 +6,7 @@
 use stribeck_core::JOINTS;
 use stribeck_core::model::friction::Friction;
 
-use super::candidate::{Candidate, Estimate, Kind};
+use super::candidate::{self, Candidate, Estimate, Kind};
 use super::swing::Swing;
 use crate::identify::data::dataset::Dataset;
 use crate::identify::data::free_motion::DEFAULT_VT;
@@ -70,6 +70,7 @@ fn candidate(outcome: &Outcome, vt: f64) -> Candidate {
                 _ => law.vt = e.value,
             }
             estimates.push(Estimate {
+                id: candidate::id(symbol, joint),
                 joint,
                 symbol,
                 unit: e.unit.clone(),

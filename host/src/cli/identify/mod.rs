@@ -47,7 +47,7 @@ pub struct Args {
     /// Logs (.mcap) or tables (.csv, .txt, .parquet, .mat)
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// greybox, energy, logdec, ekf, uas, singleshoot, stage, bond, or all that suit
+    /// How
     #[arg(long, default_value = "greybox", value_parser = method_names())]
     method: String,
     /// Friction terms of the grey box: auto, or a list of coulomb, viscous, quadratic, stribeck, asymmetry, preload, position
@@ -152,8 +152,30 @@ pub struct Args {
 }
 
 fn method_names() -> clap::builder::PossibleValuesParser {
-    let names = METHODS.iter().map(|m| m.name());
-    clap::builder::PossibleValuesParser::new(names.chain(["all"]))
+    let names = METHODS.iter().map(|m| m.name()).chain(["all"]);
+    clap::builder::PossibleValuesParser::new(
+        names.map(|name| clap::builder::PossibleValue::new(name).help(about_method(name))),
+    )
+}
+
+/// What a method is, in a line.
+fn about_method(name: &str) -> &'static str {
+    match name {
+        "greybox" => {
+            "whole record through the model by multiple shooting; friction, first state and the rig's errors"
+        }
+        "energy" => "balance of energy over the record: linear, quick, no start values",
+        "logdec" => "decay from turning point to turning point: one joint, small swings",
+        "ekf" => "the Kalman filter of the device, over the record",
+        "uas" => "the UAS observer of the device: its parameters are a prior, no measurement",
+        "singleshoot" => {
+            "as greybox from one first state: what is common elsewhere, for comparison"
+        }
+        "stage" => "a linear stage driven by a known force",
+        "bond" => "parameters and first states of a bond graph (--graph)",
+        "all" => "every method that suits the record, side by side",
+        _ => "",
+    }
 }
 
 /// What was found in one file.

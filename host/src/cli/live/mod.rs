@@ -43,8 +43,6 @@ Examples:
 
 Keys: a arm · s stop · z zero · r record · space pause · + - zoom · ? help · q quit")]
 pub struct Args {
-    #[command(flatten)]
-    pub from: FromArgs,
     /// Speed at which a log is played, 1 = as it happened
     #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
     pub speed: f64,
@@ -54,6 +52,9 @@ pub struct Args {
     /// Folder for recordings
     #[arg(long, default_value = ".", value_name = "FOLDER")]
     pub record_to: PathBuf,
+    // Last: its headings hold for what follows.
+    #[command(flatten)]
+    pub from: FromArgs,
 }
 
 pub fn run(args: Args) -> anyhow::Result<Exit> {
