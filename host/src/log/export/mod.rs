@@ -176,19 +176,22 @@ pub fn export(
 pub fn table(from: &Path, kind: Kind) -> Result<(Table, Losses, Vec<Damage>)> {
     let mut table: Option<Table> = None;
     let mut fill = Fill::new(kind);
-    let pass = Log::open(from)?.for_each(|_| {}, |event| {
-        if let SessionEvent::Hello { hello, .. } = event {
-            let axes = wording::axes(hello);
-            if table.is_none() {
-                table = Some(Table::new(kind, &axes));
-                fill.axes = axes;
-            } else {
-                fill.same(&axes, hello.config_since)?;
+    let pass = Log::open(from)?.for_each(
+        |_| {},
+        |event| {
+            if let SessionEvent::Hello { hello, .. } = event {
+                let axes = wording::axes(hello);
+                if table.is_none() {
+                    table = Some(Table::new(kind, &axes));
+                    fill.axes = axes;
+                } else {
+                    fill.same(&axes, hello.config_since)?;
+                }
             }
-        }
-        let table = table.get_or_insert_with(|| Table::new(kind, &Axes::default()));
-        fill.take(event, table)
-    })?;
+            let table = table.get_or_insert_with(|| Table::new(kind, &Axes::default()));
+            fill.take(event, table)
+        },
+    )?;
     let table = table.unwrap_or_else(|| Table::new(kind, &Axes::default()));
     Ok((table, pass.session.losses().clone(), pass.damage))
 }
