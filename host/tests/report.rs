@@ -103,6 +103,30 @@ fn rows<'a>(html: &'a str, class: &str) -> Vec<Vec<&'a str>> {
         .collect()
 }
 
+/// What a device or a person says is text, whatever it looks like.
+#[test]
+fn texts_of_others_stay_texts() {
+    let folder = TempDir::new().unwrap();
+    let path = log(&folder, &[stream(1.0, false, &Scenario::default())]);
+    let mut report = build(&path, None);
+    let hostile = "<script>alert(1)</script>&\"<b>";
+    report.metadata.operator = hostile.into();
+    report.metadata.notes = vec![hostile.into()];
+    report.health.damage = vec![hostile.into()];
+    let device = report.health.device.as_mut().unwrap();
+    device.board = hostile.into();
+    device.last_fault = hostile.into();
+    report.log = folder.path().join("a<b>&.mcap");
+    let html = page::html(&report);
+    assert_sound_html(&html);
+    assert!(
+        html.matches("&lt;script&gt;alert(1)&lt;/script&gt;&amp;")
+            .count()
+            >= 6
+    );
+    assert!(html.contains("<title>Friction report: a&lt;b&gt;&amp;.mcap</title>"));
+}
+
 #[test]
 fn a_run_gives_the_whole_page_and_the_right_numbers() {
     let folder = TempDir::new().unwrap();

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use maud::{Markup, html};
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::identify::study::tally::{Mark, Tally};
 use crate::report::chart::{Chart, Mark as Drawn, Series};
-use crate::report::markup::{Scaled, escape, table};
-use crate::report::page::{Page, document};
+use crate::report::markup::{Scaled, facts, table, text};
+use crate::report::page::Page;
 
 use super::chunk;
 use super::plan::Plan;
@@ -254,53 +255,49 @@ fn coverage(plan: &Plan, results: &[RunResult], settings: &[Vec<Option<Variable>
 pub fn html(plan: &Plan, report: &Report) -> String {
     let mut page = Page::default();
     page.section("Friction over all runs");
-    page.paragraph(
-        "Random effects: <i>between</i> is the standard deviation of the runs' true values, <i>within</i> the median standard error of one run; \
-         ± is the 95&nbsp;% interval of the mean. Only estimates called identifiable under a verdict that holds are pooled. What all runs of one rig \
-         have in common (tolerances of its masses) is in no scatter.",
-    );
-    page.html(&pooled_table(report));
+    page.paragraph(html! {
+        "Random effects: " i { "between" } " is the standard deviation of the runs' true values, "
+        i { "within" } " the median standard error of one run; ± is the 95\u{a0}% interval of the mean. "
+        "Only estimates called identifiable under a verdict that holds are pooled. What all runs of one rig "
+        "have in common (tolerances of its masses) is in no scatter."
+    });
+    page.html(pooled_table(report));
     for variable in &plan.frozen.variables {
         against(&mut page, report, variable);
     }
     if !report.coverage.is_empty() {
         page.section("Coverage of the intervals");
-        page.paragraph(
+        page.paragraph(text(
             "The truth of simulated runs is known. Printed: intervals called identifiable; covered: those that hold the truth. Missed: runs with an \
              estimate more than three standard errors off; flagged: the verdict says that no interval holds. × bound: half-width over its Cramér–Rao bound.",
-        );
-        page.html(&coverage_table(&report.coverage));
+        ));
+        page.html(coverage_table(&report.coverage));
     }
     page.section("Outliers");
     outlier_section(&mut page, plan, report);
     page.section("Runs without a result");
     failed_section(&mut page, plan, report);
     page.section("Where the numbers come from");
-    page.html(&provenance(plan));
-    let name = escape(
-        &plan
-            .folder
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy(),
-    );
-    let below = format!("{name} · {} runs", report.runs);
-    document("Campaign", &name, &below, &page.body)
+    page.html(provenance(plan));
+    let name = plan.folder.file_name().unwrap_or_default();
+    let name = name.to_string_lossy();
+    let below = html! { (name) " · " (report.runs) " runs" };
+    page.document("Campaign", &name, below)
 }
 
-fn value_cells(p: &Pooled, unit: &str) -> Vec<String> {
+fn value_cells(p: &Pooled, unit: &str) -> Vec<Markup> {
     let scale = Scaled::new(p.mean, p.half_width.or(Some(p.within)));
     vec![
-        scale.digits(p.mean),
-        p.half_width.map_or("–".into(), |h| scale.digits(h)),
-        scale.digits(p.between),
-        scale.digits(p.within),
-        scale.unit(&escape(unit)),
-        p.runs.to_string(),
+        text(scale.digits(p.mean)),
+        text(p.half_width.map_or("–".into(), |h| scale.digits(h))),
+        text(scale.digits(p.between)),
+        text(scale.digits(p.within)),
+        scale.unit(unit),
+        text(p.runs.to_string()),
     ]
 }
 
-fn pooled_table(report: &Report) -> String {
+fn pooled_table(report: &Report) -> Markup {
     let head = [
         "method",
         "parameter",
@@ -311,19 +308,18 @@ fn pooled_table(report: &Report) -> String {
         "unit",
         "runs",
     ];
-    let rows: Vec<Vec<String>> = report
+    let rows: Vec<Vec<Markup>> = report
         .found
         .iter()
         .filter_map(|f| {
-            let mut row = vec![escape(&f.method), escape(&f.parameter)];
+            let mut row = vec![text(&f.method), text(&f.parameter)];
             row.extend(value_cells(f.pooled.as_ref()?, &f.unit));
             Some(row)
         })
         .collect();
     match rows.is_empty() {
         true => {
-            "<p>Nothing to pool: every run has its own truth, or no estimate may be used.</p>\n"
-                .into()
+            html! { p { "Nothing to pool: every run has its own truth, or no estimate may be used." } "\n" }
         }
         false => table("values", &head, &[0, 1], &rows),
     }
@@ -337,9 +333,9 @@ fn against(page: &mut Page, report: &Report, variable: &str) {
         let levels: Vec<&Level> = f.levels.iter().filter(|l| l.variable == variable).collect();
         for l in &levels {
             let mut row = vec![
-                escape(&f.method),
-                escape(&f.parameter),
-                escape(&l.level.to_string()),
+                text(&f.method),
+                text(&f.parameter),
+                text(&l.level.to_string()),
             ];
             row.extend(value_cells(&l.pooled, &f.unit));
             rows.push(row);
@@ -369,7 +365,7 @@ fn against(page: &mut Page, report: &Report, variable: &str) {
     if rows.is_empty() {
         return;
     }
-    page.section(&format!("Friction against {}", escape(variable)));
+    page.section(&format!("Friction against {variable}"));
     page.figure(
         &charts,
         2,
@@ -386,10 +382,10 @@ fn against(page: &mut Page, report: &Report, variable: &str) {
         "unit",
         "runs",
     ];
-    page.html(&table("values", &head, &[0, 1, 2], &rows));
+    page.html(table("values", &head, &[0, 1, 2], &rows));
 }
 
-fn coverage_table(tallies: &[Tally]) -> String {
+fn coverage_table(tallies: &[Tally]) -> Markup {
     let head = [
         "setting",
         "method",
@@ -411,44 +407,35 @@ fn coverage_table(tallies: &[Tally]) -> String {
                 0 => "–".to_string(),
                 n => format!("{:.1}", 100.0 * covered as f64 / n as f64),
             };
-            rows.push(vec![
-                first(escape(&t.row)),
+            let row = [
+                first(t.row.clone()),
                 first(t.method.into()),
                 first(t.records.to_string()),
                 first(t.printed.to_string()),
                 first(share(t.covered, t.printed)),
                 first(format!("{} ({})", t.missed, t.missed_flagged)),
                 first(t.flagged.to_string()),
-                escape(p.name),
+                p.name.into(),
                 share(p.covered, p.printed),
                 format!("{:.2}", p.half_width_percent),
                 p.over_bound.map_or("–".into(), |b| format!("{b:.2}")),
-            ]);
+            ];
+            rows.push(row.iter().map(text).collect());
         }
     }
     table("values", &head, &[0, 1, 7], &rows)
 }
 
 /// The run's name; a file is a link from the results folder.
-fn linked(plan: &Plan, run: u64) -> String {
-    let name = escape(&plan.input(run));
-    let Some(file) = plan.frozen.files.get(run as usize) else {
-        return name;
+fn linked(plan: &Plan, run: u64) -> Markup {
+    let name = plan.input(run);
+    let file = plan.frozen.files.get(run as usize);
+    let Some(full) = file.and_then(|f| plan.base.join(&f.path).canonicalize().ok()) else {
+        return text(name);
     };
-    let path = plan.base.join(&file.path);
-    match path.canonicalize() {
-        Ok(full) => format!(
-            "<a href=\"file://{}\">{name}</a>",
-            escape(
-                &full
-                    .to_string_lossy()
-                    .replace('%', "%25")
-                    .replace(' ', "%20")
-                    .replace('#', "%23")
-            )
-        ),
-        Err(_) => name,
-    }
+    let path = full.to_string_lossy().replace('%', "%25");
+    let path = path.replace(' ', "%20").replace('#', "%23");
+    html! { a href={ "file://" (path) } { (name) } }
 }
 
 fn outlier_section(page: &mut Page, plan: &Plan, report: &Report) {
@@ -457,46 +444,51 @@ fn outlier_section(page: &mut Page, plan: &Plan, report: &Report) {
         for o in &f.outliers {
             rows.push(vec![
                 linked(plan, o.run),
-                escape(&f.method),
-                escape(&f.parameter),
-                format!("{:.4e}", o.value),
-                escape(&f.unit),
-                format!("{:.1}", o.sigmas),
+                text(&f.method),
+                text(&f.parameter),
+                text(format!("{:.4e}", o.value)),
+                text(&f.unit),
+                text(format!("{:.1}", o.sigmas)),
             ]);
         }
     }
     if rows.is_empty() {
-        return page.paragraph(
+        return page.paragraph(text(
             "None: no run lies more than 3.5 standard deviations from the others of its setting.",
-        );
+        ));
     }
-    page.paragraph("Runs more than 3.5 standard deviations (between and within) from the others of their setting. They are in the means above.");
+    page.paragraph(text(
+        "Runs more than 3.5 standard deviations (between and within) from the others of their setting. They are in the means above.",
+    ));
     if rows.len() > LISTED {
-        page.paragraph(&format!("The first {LISTED} of {}.", rows.len()));
+        page.paragraph(text(format!("The first {LISTED} of {}.", rows.len())));
         rows.truncate(LISTED);
     }
     let head = ["run", "method", "parameter", "value", "unit", "σ"];
-    page.html(&table("values", &head, &[0, 1, 2], &rows));
+    page.html(table("values", &head, &[0, 1, 2], &rows));
 }
 
 fn failed_section(page: &mut Page, plan: &Plan, report: &Report) {
     if report.duplicates > 0 {
-        page.paragraph(&format!(
+        page.paragraph(text(format!(
             "{} inputs hold the same bytes as another and count once.",
             report.duplicates
-        ));
+        )));
     }
     if report.failed.is_empty() {
-        return page.paragraph("None failed.");
+        return page.paragraph(text("None failed."));
     }
     if report.failed.len() > LISTED {
-        page.paragraph(&format!("The first {LISTED} of {}.", report.failed.len()));
+        page.paragraph(text(format!(
+            "The first {LISTED} of {}.",
+            report.failed.len()
+        )));
     }
     let row = |(run, method, reason): &(u64, String, String)| {
-        vec![linked(plan, *run), escape(method), escape(reason)]
+        vec![linked(plan, *run), text(method), text(reason)]
     };
-    let rows: Vec<Vec<String>> = report.failed.iter().take(LISTED).map(row).collect();
-    page.html(&table(
+    let rows: Vec<Vec<Markup>> = report.failed.iter().take(LISTED).map(row).collect();
+    page.html(table(
         "values",
         &["run", "method", "reason"],
         &[0, 1, 2],
@@ -504,21 +496,21 @@ fn failed_section(page: &mut Page, plan: &Plan, report: &Report) {
     ));
 }
 
-fn provenance(plan: &Plan) -> String {
+fn provenance(plan: &Plan) -> Markup {
     let f = &plan.frozen;
     let kinds = columns::numeric(plan);
     let variables: Vec<String> = f
         .variables
         .iter()
         .zip(kinds)
-        .map(|(n, number)| format!("{} ({})", escape(n), if number { "number" } else { "text" }))
+        .map(|(n, number)| format!("{n} ({})", if number { "number" } else { "text" }))
         .collect();
     let rows = [
-        ("program", format!("stribeck {}", escape(&f.program))),
+        ("program", format!("stribeck {}", f.program)),
         ("numerics", f.numerics.to_string()),
         ("campaign", f.campaign.clone()),
-        ("methods", escape(&plan.spec.identify.methods.join(", "))),
-        ("terms", escape(&plan.spec.identify.terms)),
+        ("methods", plan.spec.identify.methods.join(", ")),
+        ("terms", plan.spec.identify.terms.clone()),
         (
             "files, simulated runs",
             format!("{}, {}", f.files.len(), f.runs - f.files.len() as u64),
@@ -537,5 +529,5 @@ fn provenance(plan: &Plan) -> String {
                 .into(),
         ),
     ];
-    crate::report::markup::facts(&rows)
+    facts(&rows.map(|(name, value)| (name, text(value))))
 }

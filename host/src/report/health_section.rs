@@ -1,12 +1,14 @@
 //! The section about device and link.
 
+use maud::{Markup, html};
+
 use super::Report;
 use super::figures;
 use super::health::{Health, Verification};
-use super::markup::{escape, facts, table};
+use super::markup::{bad, facts, good, table, text};
 use super::page::Page;
 use crate::log::metadata::Metadata;
-use crate::log::text::{self, grouped};
+use crate::log::text::{grouped, losses as in_words};
 
 /// Places of losses and runs printed; `--json` has all.
 const LINES: usize = 20;
@@ -14,19 +16,18 @@ const LINES: usize = 20;
 pub fn health(page: &mut Page, report: &Report) {
     let h = &report.health;
     if h.is_sound() {
-        page.note(
-            "sound",
-            "<b>Sound.</b> Nothing lost, nothing damaged, no fault reported.",
-        );
+        let words = html! { b { "Sound." } " Nothing lost, nothing damaged, no fault reported." };
+        page.note("sound", words);
     } else {
-        page.note("note", "<b>Not everything is in order;</b> see below.");
+        let words = html! { b { "Not everything is in order;" } " see below." };
+        page.note("note", words);
     }
     let said = recording(&report.metadata);
     if !said.is_empty() {
-        page.html(&facts(&said));
+        page.html(facts(&said));
     }
-    page.html(&facts(&device(h)));
-    page.html(&facts(&link(h)));
+    page.html(facts(&device(h)));
+    page.html(facts(&link(h)));
     losses(page, h);
     if let Some(chart) = figures::load(report) {
         page.figure(
@@ -40,7 +41,7 @@ pub fn health(page: &mut Page, report: &Report) {
 }
 
 /// What people said about the recording.
-fn recording(m: &Metadata) -> Vec<(&'static str, String)> {
+fn recording(m: &Metadata) -> Vec<(&'static str, Markup)> {
     let texts = [
         ("recording began", &m.started),
         ("operator", &m.operator),
@@ -48,50 +49,47 @@ fn recording(m: &Metadata) -> Vec<(&'static str, String)> {
     ];
     let mut rows: Vec<_> = texts
         .into_iter()
-        .filter(|(_, text)| !text.is_empty())
-        .map(|(name, text)| (name, escape(text)))
+        .filter(|(_, said)| !said.is_empty())
+        .map(|(name, said)| (name, text(said)))
         .collect();
     if let Some(t) = m.temperature_c {
-        rows.push(("temperature", format!("{t} °C")));
+        rows.push(("temperature", text(format!("{t} °C"))));
     }
-    rows.extend(m.notes.iter().map(|note| ("note", escape(note))));
+    rows.extend(m.notes.iter().map(|note| ("note", text(note))));
     rows
 }
 
-fn device(h: &Health) -> Vec<(&'static str, String)> {
+fn device(h: &Health) -> Vec<(&'static str, Markup)> {
     let Some(d) = &h.device else {
-        return vec![("device", "did not introduce itself".into())];
+        return vec![("device", text("did not introduce itself"))];
     };
     let seconds = h.ticks as f64 / f64::from(d.tick_hz.max(1));
     let mut rows = vec![
-        (
-            "device",
-            format!("{}, firmware {}", escape(&d.board), escape(&d.build)),
-        ),
+        ("device", text(format!("{}, firmware {}", d.board, d.build))),
         (
             "wire protocol, numerics",
-            format!("version {}, version {}", d.protocol, d.numerics),
+            text(format!("version {}, version {}", d.protocol, d.numerics)),
         ),
-        ("configuration", d.config_origin.to_string()),
-        ("reset before the recording", d.reset_cause.to_string()),
+        ("configuration", text(d.config_origin)),
+        ("reset before the recording", text(d.reset_cause)),
         (
             "recorded",
-            format!(
+            text(format!(
                 "{seconds:.2} s: {} ticks at {} Hz in {} segment(s), {} reset(s) meanwhile",
                 grouped(h.ticks),
                 grouped(d.tick_hz.into()),
                 h.segments,
                 h.resets
-            ),
+            )),
         ),
     ];
     if !d.last_fault.is_empty() {
-        rows.push(("fault of the previous program", escape(&d.last_fault)));
+        rows.push(("fault of the previous program", text(&d.last_fault)));
     }
     rows
 }
 
-fn link(h: &Health) -> Vec<(&'static str, String)> {
+fn link(h: &Health) -> Vec<(&'static str, Markup)> {
     let mut rows = vec![(
         "observers recomputed from counts",
         verification(&h.verification),
@@ -100,54 +98,49 @@ fn link(h: &Health) -> Vec<(&'static str, String)> {
     rows.push((
         "lost on the way",
         if l.is_clean() {
-            "<span class=\"good\">nothing</span>".into()
+            good("nothing")
         } else {
-            format!(
-                "<span class=\"bad\">{} ticks</span> in {} blocks; {} damaged, {} duplicated, {} reordered frames",
-                grouped(l.lost_ticks),
-                grouped(l.lost_blocks),
-                grouped(l.corrupted),
-                grouped(l.duplicated),
-                grouped(l.reordered)
-            )
+            html! {
+                (bad(format!("{} ticks", grouped(l.lost_ticks))))
+                " in " (grouped(l.lost_blocks)) " blocks; " (grouped(l.corrupted)) " damaged, "
+                (grouped(l.duplicated)) " duplicated, " (grouped(l.reordered)) " reordered frames"
+            }
         },
     ));
     if !h.damage.is_empty() {
-        let lines: Vec<String> = h.damage.iter().take(LINES).map(|d| escape(d)).collect();
-        rows.push((
-            "file",
-            format!("<span class=\"bad\">{}</span>", lines.join("<br>")),
-        ));
+        let lines = h.damage.iter().take(LINES).enumerate();
+        let lines = html! { span.bad { @for (i, line) in lines { @if i > 0 { br; } (line) } } };
+        rows.push(("file", lines));
     }
     rows.push((
         "tick load",
-        match &h.load {
+        text(match &h.load {
             Some(load) => format!(
                 "mean {:.1} %, largest {:.1} % of the period; σ of the period at most {:.3} µs",
                 load.mean_percent, load.max_percent, load.jitter_us
             ),
             None => "not measured (simulated device, or no status in the log)".into(),
-        },
+        }),
     ));
     if let Some(c) = &h.counters {
         rows.push((
             "ticks late, ticks missed",
-            format!(
+            text(format!(
                 "{}, {}",
                 grouped(c.overruns.into()),
                 grouped(c.missed_ticks.into())
-            ),
+            )),
         ));
         rows.push((
             "encoder faults",
-            format!(
+            text(format!(
                 "joint 0: {}, joint 1: {}",
                 c.encoder_faults[0], c.encoder_faults[1]
-            ),
+            )),
         ));
         rows.push((
             "observer restarts",
-            format!("UAS {}, EKF {}", c.uas_restarts, c.ekf_restarts),
+            text(format!("UAS {}, EKF {}", c.uas_restarts, c.ekf_restarts)),
         ));
         let queue = match c.queue_size {
             0 => String::new(),
@@ -159,52 +152,44 @@ fn link(h: &Health) -> Vec<(&'static str, String)> {
         };
         rows.push((
             "blocks the device discarded",
-            format!(
+            text(format!(
                 "{}{queue}; {} writes timed out",
                 c.dropped_blocks, c.write_timeouts
-            ),
+            )),
         ));
-        rows.push(("commands refused", c.bad_frames.to_string()));
+        rows.push(("commands refused", text(c.bad_frames.to_string())));
     }
     rows
 }
 
-fn verification(v: &Verification) -> String {
+fn verification(v: &Verification) -> Markup {
     if let Some(why) = &v.not_compared {
-        return format!("<span class=\"bad\">not compared:</span> {}", escape(why));
+        return html! { (bad("not compared:")) " " (why) };
     }
     let when = match v.by {
         "capture" => "while it was captured",
         "report" => "for this report",
-        _ => return "not compared in this file; <code>stribeck replay</code> does".into(),
+        _ => return html! { "not compared in this file; " code { "stribeck replay" } " does" },
     };
     let ticks = grouped(v.compared_ticks);
     match (v.compared_ticks, v.differing_blocks) {
-        (0, _) => format!("<span class=\"bad\">nothing could be compared</span> {when}"),
-        (_, 0) => {
-            format!("<span class=\"good\">every bit equal</span> in {ticks} ticks, compared {when}")
-        }
-        (_, n) => format!(
-            "<span class=\"bad\">{} blocks differ</span> ({} bits) in {ticks} ticks, compared {when}",
-            grouped(n),
-            grouped(v.differing_bits)
-        ),
+        (0, _) => html! { (bad("nothing could be compared")) " " (when) },
+        (_, 0) => html! { (good("every bit equal")) " in " (ticks) " ticks, compared " (when) },
+        (_, n) => html! {
+            (bad(format!("{} blocks differ", grouped(n))))
+            " (" (grouped(v.differing_bits)) " bits) in " (ticks) " ticks, compared " (when)
+        },
     }
 }
 
 fn losses(page: &mut Page, h: &Health) {
-    let text = text::losses(&h.losses);
-    if !text.is_empty() {
-        page.html("<h3>Losses by place</h3>\n<ul>\n");
-        for line in text.lines() {
-            let place = if line.starts_with(' ') {
-                " class=\"place\""
-            } else {
-                ""
-            };
-            page.html(&format!("<li{place}>{}</li>\n", escape(line.trim())));
-        }
-        page.html("</ul>\n");
+    let words = in_words(&h.losses);
+    if !words.is_empty() {
+        page.subsection("Losses by place");
+        let place = |line: &str| line.starts_with(' ').then_some("place");
+        page.html(html! {
+            ul { "\n" @for line in words.lines() { li class=[place(line)] { (line.trim()) } "\n" } } "\n"
+        });
     }
 }
 
@@ -213,29 +198,30 @@ fn runs(page: &mut Page, report: &Report) {
         return;
     }
     let shown = report.analysis.as_ref().map_or(0, |a| a.number);
-    let rows: Vec<Vec<String>> = report
+    let rows: Vec<Vec<Markup>> = report
         .runs
         .iter()
         .filter(|r| r.number <= LINES || r.number == shown)
         .map(|r| {
+            let end = if r.rested {
+                "came to rest"
+            } else {
+                "was cut short or stopped"
+            };
+            let this = if r.number == shown { "this report" } else { "" };
             vec![
-                r.number.to_string(),
-                r.from_tick.to_string(),
-                r.to_tick.to_string(),
-                format!("{:.2}", r.seconds),
-                grouped(r.lost_ticks),
-                if r.rested {
-                    "came to rest"
-                } else {
-                    "was cut short or stopped"
-                }
-                .into(),
-                if r.number == shown { "this report" } else { "" }.into(),
+                text(r.number.to_string()),
+                text(r.from_tick.to_string()),
+                text(r.to_tick.to_string()),
+                text(format!("{:.2}", r.seconds)),
+                text(grouped(r.lost_ticks)),
+                text(end),
+                text(this),
             ]
         })
         .collect();
-    page.html("<h3>Runs in this log</h3>\n");
-    page.html(&table(
+    page.subsection("Runs in this log");
+    page.html(table(
         "runs",
         &[
             "run",
@@ -250,10 +236,8 @@ fn runs(page: &mut Page, report: &Report) {
         &rows,
     ));
     if report.runs.len() > rows.len() {
-        page.paragraph(&format!(
-            "{} runs in all; <code>--json</code> lists them.",
-            report.runs.len()
-        ));
+        let all = report.runs.len();
+        page.paragraph(html! { (all) " runs in all; " code { "--json" } " lists them." });
     }
 }
 
@@ -261,14 +245,14 @@ fn events(page: &mut Page, h: &Health) {
     if h.events.is_empty() {
         return;
     }
-    let rows: Vec<Vec<String>> = h
+    let rows: Vec<Vec<Markup>> = h
         .events
         .iter()
-        .map(|e| vec![e.tick.to_string(), escape(&e.text)])
+        .map(|e| vec![text(e.tick.to_string()), text(&e.text)])
         .collect();
-    page.html("<h3>Events</h3>\n");
-    page.html(&table("events", &["tick", "what happened"], &[1], &rows));
+    page.subsection("Events");
+    page.html(table("events", &["tick", "what happened"], &[1], &rows));
     if h.events_total > rows.len() as u64 {
-        page.paragraph(&format!("{} events in all.", grouped(h.events_total)));
+        page.paragraph(text(format!("{} events in all.", grouped(h.events_total))));
     }
 }

@@ -1,65 +1,61 @@
-//! HTML text from numbers: escaping, tables, figures with captions, values with their uncertainty.
+//! HTML from numbers: tables, figures with captions, values with their uncertainty. Text is escaped by its type: what is not [`Markup`]
+//! cannot become a tag.
 
-use std::fmt::Write as _;
+use maud::{Markup, PreEscaped, html};
 
 use crate::number;
 use crate::report::chart::{Chart, Figure};
 
-/// Text that may stand between tags.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out
+/// Plain text, escaped as everything that is not markup.
+pub fn text(text: impl AsRef<str>) -> Markup {
+    html! { (text.as_ref()) }
 }
 
-/// A table; cells are HTML already. Columns whose index is in `text` are set flush left.
-pub fn table(class: &str, head: &[&str], text: &[usize], rows: &[Vec<String>]) -> String {
-    let mut out = format!("<table class=\"{class}\">\n<thead><tr>");
-    let align = |i: usize| {
-        if text.contains(&i) {
-            " class=\"t\""
-        } else {
-            ""
+/// A table. Columns whose index is in `flush` are set flush left.
+pub fn table(class: &str, head: &[&str], flush: &[usize], rows: &[Vec<Markup>]) -> Markup {
+    let align = |i: usize| flush.contains(&i).then_some("t");
+    html! {
+        table class=(class) {
+            thead { tr { @for (i, cell) in head.iter().enumerate() { th class=[align(i)] { (cell) } } } }
+            tbody {
+                "\n"
+                @for row in rows {
+                    tr { @for (i, cell) in row.iter().enumerate() { td class=[align(i)] { (cell) } } }
+                    "\n"
+                }
+            }
         }
-    };
-    for (i, cell) in head.iter().enumerate() {
-        let _ = write!(out, "<th{}>{cell}</th>", align(i));
+        "\n"
     }
-    out.push_str("</tr></thead>\n<tbody>\n");
-    for row in rows {
-        out.push_str("<tr>");
-        for (i, cell) in row.iter().enumerate() {
-            let _ = write!(out, "<td{}>{cell}</td>", align(i));
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody>\n</table>\n");
-    out
 }
 
 /// Name and value pairs.
-pub fn facts(rows: &[(&str, String)]) -> String {
-    let mut out = String::from("<table class=\"facts\">\n<tbody>\n");
-    for (name, value) in rows {
-        let _ = writeln!(
-            out,
-            "<tr><th class=\"t\">{name}</th><td class=\"t\">{value}</td></tr>"
-        );
+pub fn facts(rows: &[(&str, Markup)]) -> Markup {
+    html! {
+        table.facts {
+            tbody {
+                "\n"
+                @for (name, value) in rows {
+                    tr { th.t { (name) } td.t { (value) } }
+                    "\n"
+                }
+            }
+        }
+        "\n"
     }
-    out.push_str("</tbody>\n</table>\n");
-    out
+}
+
+/// Something in order, and something that is not.
+pub fn good(words: &str) -> Markup {
+    html! { span.good { (words) } }
+}
+
+pub fn bad(words: impl AsRef<str>) -> Markup {
+    html! { span.bad { (words.as_ref()) } }
 }
 
 /// Charts as a numbered figure.
-pub fn figure(number: usize, charts: &[Chart], columns: usize, caption: &str) -> String {
+pub fn figure(number: usize, charts: &[Chart], columns: usize, caption: &str) -> Markup {
     let size = match columns {
         1 => (900, 250),
         _ => (450, 300),
@@ -72,9 +68,13 @@ pub fn figure(number: usize, charts: &[Chart], columns: usize, caption: &str) ->
     .svg();
     // Inside HTML the name space is known; the page names no address at all.
     let svg = svg.replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1);
-    format!(
-        "<figure id=\"figure-{number}\">\n{svg}\n<figcaption><b>Figure {number}.</b> {caption}</figcaption>\n</figure>\n"
-    )
+    html! {
+        figure id={ "figure-" (number) } {
+            "\n" (PreEscaped(svg)) "\n"
+            figcaption { b { "Figure " (number) "." } " " (caption) }
+        }
+        "\n"
+    }
 }
 
 /// A value and its uncertainty in a common power of ten, with the digits the uncertainty allows.
@@ -116,13 +116,10 @@ impl Scaled {
     }
 
     /// The unit with the power of ten in front.
-    pub fn unit(&self, unit: &str) -> String {
+    pub fn unit(&self, unit: &str) -> Markup {
         match self.exponent {
-            0 => unit.to_string(),
-            e => format!(
-                "10<sup>{}</sup>\u{a0}{unit}",
-                e.to_string().replace('-', "−")
-            ),
+            0 => text(unit),
+            e => html! { "10" sup { (e.to_string().replace('-', "−")) } "\u{a0}" (unit) },
         }
     }
 }
@@ -173,9 +170,10 @@ mod tests {
             (s.digits(6.004e-4), s.digits(2.1e-7)),
             ("6.0040".into(), "0.0021".into())
         );
-        assert_eq!(s.unit("m"), "10<sup>−4</sup>\u{a0}m");
+        assert_eq!(s.unit("m").into_string(), "10<sup>−4</sup>\u{a0}m");
         let s = Scaled::new(0.25, None);
-        assert_eq!((s.digits(0.25), s.unit("N")), ("0.2500".into(), "N".into()));
+        assert_eq!(s.digits(0.25), "0.2500");
+        assert_eq!(s.unit("N").into_string(), "N");
         assert_eq!(Scaled::new(0.0, None).digits(0.0), "0");
         assert_eq!(Scaled::new(1e-5, Some(3e-3)).digits(-3e-3), "−3.0");
         assert_eq!(percent(Some(99.98123)), "99.9812");
@@ -186,6 +184,7 @@ mod tests {
         assert_eq!(date(0), "1970-01-01 00:00:00 UTC");
         assert_eq!(date(951_782_400_000_000_000), "2000-02-29 00:00:00 UTC");
         assert_eq!(date(1_767_225_599_000_000_000), "2025-12-31 23:59:59 UTC");
-        assert_eq!(escape("<a & \"b\">"), "&lt;a &amp; &quot;b&quot;&gt;");
+        let escaped = text("<a & \"b\">").into_string();
+        assert_eq!(escaped, "&lt;a &amp; &quot;b&quot;&gt;");
     }
 }

@@ -2,12 +2,11 @@
 //!
 //! This file is the order of the sections; `health_section` and `result_section` write the long ones.
 
-use std::fmt::Write as _;
-
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 use stribeck_core::model::joint::Joint;
 use stribeck_core::model::plant::PlantConfig;
 
-use super::markup::{escape, figure};
+use super::markup::figure;
 use super::{Analysis, Report, figures, health_section, result_section};
 use crate::config;
 use crate::config::axes::Axes;
@@ -15,7 +14,7 @@ use crate::config::axes::Axes;
 /// Sections and figures, numbered as they come.
 #[derive(Default)]
 pub struct Page {
-    pub body: String,
+    body: String,
     sections: usize,
     figures: usize,
 }
@@ -23,19 +22,28 @@ pub struct Page {
 impl Page {
     pub fn section(&mut self, title: &str) {
         self.sections += 1;
-        let _ = writeln!(self.body, "<h2>{} {title}</h2>", self.sections);
+        self.html(html! { h2 { (self.sections) " " (title) } "\n" });
     }
 
-    pub fn paragraph(&mut self, html: &str) {
-        let _ = writeln!(self.body, "<p>{html}</p>");
+    pub fn subsection(&mut self, title: &str) {
+        self.html(html! { h3 { (title) } "\n" });
     }
 
-    pub fn note(&mut self, class: &str, html: &str) {
-        let _ = writeln!(self.body, "<p class=\"{class}\">{html}</p>");
+    pub fn paragraph(&mut self, content: Markup) {
+        self.html(html! { p { (content) } "\n" });
     }
 
-    pub fn html(&mut self, html: &str) {
-        self.body.push_str(html);
+    pub fn note(&mut self, class: &str, content: Markup) {
+        self.html(html! { p class=(class) { (content) } "\n" });
+    }
+
+    pub fn html(&mut self, html: Markup) {
+        self.body.push_str(&html.into_string());
+    }
+
+    /// The document with these sections.
+    pub fn document(self, title: &str, of: &str, below: Markup) -> String {
+        document(title, of, below, self.body).into_string()
     }
 
     pub fn figure(
@@ -46,7 +54,7 @@ impl Page {
     ) {
         if !charts.is_empty() {
             self.figures += 1;
-            self.body += &figure(self.figures, charts, columns, caption);
+            self.html(figure(self.figures, charts, columns, caption));
         }
     }
 }
@@ -57,7 +65,7 @@ pub fn html(report: &Report) -> String {
     page.section("Result");
     match &report.analysis {
         Some(analysis) => result_section::result(&mut page, report, analysis),
-        None => page.note("note", &never_swung(report)),
+        None => page.note("note", never_swung(report)),
     }
     page.section("Run and health");
     health_section::health(&mut page, report);
@@ -65,45 +73,55 @@ pub fn html(report: &Report) -> String {
         sections(&mut page, analysis);
     }
     page.section("What these numbers cannot say");
-    page.html(&limits(report));
+    page.html(limits(report));
     if let Some(text) = report.config.as_ref().and_then(|c| config::to_toml(c).ok()) {
         page.section("Configuration of the device");
-        page.html(&format!("<pre>{}</pre>\n", escape(&text)));
+        page.html(html! { pre { (text) } "\n" });
     }
-    frame(report, &page.body)
+    frame(report, page.body).into_string()
 }
 
-fn frame(report: &Report, body: &str) -> String {
+fn frame(report: &Report, body: String) -> Markup {
     let log = report.log.file_name().unwrap_or(report.log.as_os_str());
-    let log = escape(&log.to_string_lossy());
-    let device = report.health.device.as_ref();
-    let device = device.map_or_else(String::new, |d| {
-        format!(" · {} · firmware {}", escape(&d.board), escape(&d.build))
-    });
+    let log = log.to_string_lossy();
     let date = report.health.recorded_ns.map(super::markup::date);
-    let date = date.map_or_else(String::new, |d| format!(" · recorded {d}"));
-    document(
-        "Friction report",
-        &log,
-        &format!("{log}{device}{date}"),
-        body,
-    )
+    let below = html! {
+        (log)
+        @if let Some(d) = &report.health.device { " · " (d.board) " · firmware " (d.build) }
+        @if let Some(date) = date { " · recorded " (date) }
+    };
+    document("Friction report", &log, below, body)
 }
 
-/// A page that needs nothing else; all parts are HTML.
-pub fn document(title: &str, of: &str, below: &str, body: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}: {of}</title>\n<style>\n{}</style>\n</head>\n<body>\n\
-         <header>\n<h1>{title}</h1>\n<p>{below}</p>\n</header>\n<main>\n{body}</main>\n\
-         <footer>Written by stribeck {}. Nothing on this page is loaded from elsewhere.</footer>\n</body>\n</html>\n",
-        include_str!("style.css"),
-        env!("CARGO_PKG_VERSION"),
-    )
+/// A page that needs nothing else.
+fn document(title: &str, of: &str, below: Markup, body: String) -> Markup {
+    html! {
+        (DOCTYPE) "\n"
+        html lang="en" {
+            head {
+                "\n" meta charset="utf-8"; "\n"
+                meta name="viewport" content="width=device-width, initial-scale=1"; "\n"
+                title { (title) ": " (of) } "\n"
+                style { "\n" (PreEscaped(include_str!("style.css"))) } "\n"
+            }
+            "\n"
+            body {
+                "\n"
+                header {
+                    h1 { (title) }
+                    p { (below) }
+                }
+                "\n"
+                main { "\n" (PreEscaped(body)) } "\n"
+                footer { "Written by stribeck " (env!("CARGO_PKG_VERSION")) ". Nothing on this page is loaded from elsewhere." }
+                "\n"
+            }
+        }
+        "\n"
+    }
 }
 
-fn never_swung(report: &Report) -> String {
+fn never_swung(report: &Report) -> Markup {
     let seconds = report.health.ticks as f64
         / f64::from(
             report
@@ -112,13 +130,14 @@ fn never_swung(report: &Report) -> String {
                 .as_ref()
                 .map_or(1, |d| d.tick_hz.max(1)),
         );
-    format!(
-        "<b>Nothing swung.</b> In {seconds:.1} s of log the device was never in the phase <i>swinging</i>: it was not armed, or \
-         the links were not let go. There is nothing to identify; the health of device and link follows."
-    )
+    html! {
+        b { "Nothing swung." }
+        " In " (format!("{seconds:.1}")) " s of log the device was never in the phase " i { "swinging" }
+        ": it was not armed, or the links were not let go. There is nothing to identify; the health of device and link follows."
+    }
 }
 
-/// The sections that only a run has, in the order of the argument: seen, estimated, validated, doubted.
+/// The sections that only a run has, in the order of the argument: seen, estimated, validated, questioned.
 fn sections(page: &mut Page, a: &Analysis) {
     let axes = a.swing.axes();
     page.section(&format!("Measured and estimated {}s", axes.word()));
@@ -203,7 +222,7 @@ fn coulomb(report: &Report) -> &'static str {
     }
 }
 
-fn limits(report: &Report) -> String {
+fn limits(report: &Report) -> Markup {
     let mut items: Vec<String> = Vec::new();
     if let Some(config) = &report.config {
         items.push(match &config.plant {
@@ -264,6 +283,5 @@ fn limits(report: &Report) -> String {
         ]
         .map(String::from),
     );
-    let items: String = items.iter().map(|i| format!("<li>{i}</li>\n")).collect();
-    format!("<ul>\n{items}</ul>\n")
+    html! { ul { "\n" @for item in items { li { (item) } "\n" } } "\n" }
 }

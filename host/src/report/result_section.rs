@@ -1,7 +1,9 @@
 //! The sections with the numbers of a run: result, validation, residuals, friction torque, identifiability.
 
+use maud::{Markup, html};
+
 use super::candidate::{Candidate, Estimate, Kind};
-use super::markup::{Scaled, escape, percent, table};
+use super::markup::{Scaled, bad, good, percent, table, text};
 use super::page::Page;
 use super::swing::Start;
 use super::{Analysis, Report, figures, free_run};
@@ -12,7 +14,7 @@ pub fn result(page: &mut Page, report: &Report, a: &Analysis) {
         1 => "the only run".to_string(),
         n => format!("run {} of {n}", a.number),
     };
-    page.paragraph(&format!(
+    page.paragraph(text(format!(
         "This is {of} of the log: {:.2} s{}. {}",
         a.seconds,
         if a.rested {
@@ -21,12 +23,13 @@ pub fn result(page: &mut Page, report: &Report, a: &Analysis) {
             ", which the log does not show to its end"
         },
         start(a)
-    ));
+    )));
     let Some(best) = best(a) else {
-        page.note("note", "<b>No parameters:</b> the device sent none during this run, or the run is too short to validate.");
+        let words = " the device sent none during this run, or the run is too short to validate.";
+        page.note("note", html! { b { "No parameters:" } (words) });
         return;
     };
-    let rows: Vec<Vec<String>> = best
+    let rows: Vec<Vec<Markup>> = best
         .candidate
         .estimates
         .iter()
@@ -37,9 +40,14 @@ pub fn result(page: &mut Page, report: &Report, a: &Analysis) {
                 None => "none".into(),
             };
             vec![
-                format!("{}{} ({})", e.symbol, e.joint, a.swing.axes().name(e.joint)),
-                s.digits(e.value),
-                interval,
+                text(format!(
+                    "{}{} ({})",
+                    e.symbol,
+                    e.joint,
+                    a.swing.axes().name(e.joint)
+                )),
+                text(s.digits(e.value)),
+                text(interval),
                 s.unit(&e.unit),
                 identifiable(e),
             ]
@@ -52,7 +60,7 @@ pub fn result(page: &mut Page, report: &Report, a: &Analysis) {
         .enumerate()
         .map(|(j, f)| format!("{} {}", a.swing.axes().name(j), percent(*f)))
         .collect();
-    page.html(&table(
+    page.html(table(
         "result",
         &[
             "friction",
@@ -64,12 +72,12 @@ pub fn result(page: &mut Page, report: &Report, a: &Analysis) {
         &[0, 3, 4],
         &rows,
     ));
-    page.paragraph(&format!(
+    page.paragraph(text(format!(
         "Estimated by: {}. Free-run fit over {:.1} s [%]: {}.",
-        escape(&best.candidate.name),
+        best.candidate.name,
         validated_seconds(a),
         fits.join(", ")
-    ));
+    )));
 }
 
 /// The set the result is taken from: the last one off line, else the Kalman filter's.
@@ -101,30 +109,30 @@ fn start(a: &Analysis) -> String {
     }
 }
 
-fn identifiable(e: &Estimate) -> String {
+fn identifiable(e: &Estimate) -> Markup {
     if e.identifiable {
-        "<span class=\"good\">yes</span>".into()
+        good("yes")
     } else {
-        "<span class=\"bad\">no</span>".into()
+        bad("no")
     }
 }
 
 pub fn validation(page: &mut Page, a: &Analysis) {
-    page.paragraph(
+    page.paragraph(text(
         "The model alone, started once at the captured start and never corrected, against the measurement. \
          fit = 100·(1 − Σ(x̂ − x)²/Σ(x − x̄)²).",
-    );
+    ));
     if a.validated.is_empty() {
-        page.note("note", "There is no parameter set to validate.");
+        page.note("note", text("There is no parameter set to validate."));
         return;
     }
     if a.shortened {
         page.note(
             "note",
-            &format!(
+            text(format!(
                 "The run is longer than the validation, which covers its first {:.0} s.",
                 free_run::LONGEST
-            ),
+            )),
         );
     }
     let (joints, axes) = (a.swing.joints(), a.swing.axes());
@@ -139,18 +147,19 @@ pub fn validation(page: &mut Page, a: &Analysis) {
             axes.units(j).coordinate
         ));
     }
-    let rows: Vec<Vec<String>> = a
+    let rows: Vec<Vec<Markup>> = a
         .validated
         .iter()
         .map(|v| {
-            let mut row = vec![escape(&v.candidate.name), origin(&v.candidate).to_string()];
-            row.extend(v.free_run.fit_percent.iter().map(|f| percent(*f)));
-            row.extend(v.free_run.rms.iter().map(|r| format!("{:.3}", 1e3 * r)));
+            let mut row = vec![text(&v.candidate.name), text(origin(&v.candidate))];
+            row.extend(v.free_run.fit_percent.iter().map(|f| text(percent(*f))));
+            let rms = v.free_run.rms.iter();
+            row.extend(rms.map(|r| text(format!("{:.3}", 1e3 * r))));
             row
         })
         .collect();
     let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    page.html(&table("fits", &head, &[0, 1], &rows));
+    page.html(table("fits", &head, &[0, 1], &rows));
     page.figure(
         &figures::free_runs(a),
         1,
@@ -173,11 +182,11 @@ fn origin(c: &Candidate) -> &'static str {
 }
 
 pub fn residuals(page: &mut Page, a: &Analysis) {
-    let rows: Vec<Vec<String>> = a
+    let rows: Vec<Vec<Markup>> = a
         .residuals
         .iter()
         .map(|r| {
-            vec![
+            [
                 r.observer.to_string(),
                 format!("{} (joint {})", a.swing.axes().name(r.joint), r.joint),
                 format!("{:.3}", r.mean).replace('-', "−"),
@@ -185,9 +194,11 @@ pub fn residuals(page: &mut Page, a: &Analysis) {
                 format!("{:.2}", r.largest),
                 format!("{:.2}", r.correlation).replace('-', "−"),
             ]
+            .map(text)
+            .to_vec()
         })
         .collect();
-    page.html(&table(
+    page.html(table(
         "residuals",
         &[
             "observer",
@@ -240,18 +251,18 @@ pub fn identifiability(page: &mut Page, a: &Analysis) {
                 _ => ["none", "", ""].map(String::from),
             };
             rows.push(vec![
-                escape(&c.name),
-                format!("{}{}", e.symbol, e.joint),
-                s.digits(e.value),
-                sigma,
-                format!("{low} … {high}"),
+                text(&c.name),
+                text(format!("{}{}", e.symbol, e.joint)),
+                text(s.digits(e.value)),
+                text(sigma),
+                text(format!("{low} … {high}")),
                 s.unit(&e.unit),
                 identifiable(e),
-                escape(&e.why),
+                text(&e.why),
             ]);
         }
     }
-    page.html(&table(
+    page.html(table(
         "identifiability",
         &[
             "set",
@@ -276,13 +287,13 @@ pub fn identifiability(page: &mut Page, a: &Analysis) {
     let assumed: Vec<String> = (0..axes.dof)
         .map(|j| format!("{} {}", config.ekf.vt[j], axes.units(j).velocity))
         .collect();
-    page.paragraph(&format!(
+    page.paragraph(text(format!(
         "Not estimated by the Kalman filter: μs, Fnt, vt (assumed {}){drag}.",
         assumed.join(" and ")
-    ));
+    )));
     let prior = a.validated.iter().find(|v| v.candidate.kind == Kind::Uas);
     let Some(prior) = prior else { return };
-    let rows: Vec<Vec<String>> = prior
+    let rows: Vec<Vec<Markup>> = prior
         .candidate
         .estimates
         .iter()
@@ -290,22 +301,22 @@ pub fn identifiability(page: &mut Page, a: &Analysis) {
         .map(|(e, p)| {
             let s = Scaled::new(p.fixed_point, None);
             vec![
-                format!("{}{}", e.symbol, e.joint),
-                s.digits(p.initial),
-                s.digits(e.value),
-                s.digits(p.fixed_point),
+                text(format!("{}{}", e.symbol, e.joint)),
+                text(s.digits(p.initial)),
+                text(s.digits(e.value)),
+                text(s.digits(p.fixed_point)),
                 s.unit(&e.unit),
-                format!("{:.2}", p.way_percent).replace('-', "−"),
-                format!("{:+.2}", 100.0 * (e.value / p.fixed_point - 1.0)).replace('-', "−"),
+                text(format!("{:.2}", p.way_percent).replace('-', "−")),
+                text(format!("{:+.2}", 100.0 * (e.value / p.fixed_point - 1.0)).replace('-', "−")),
             ]
         })
         .collect();
-    page.html("<h3>UAS: a prior, not a measurement</h3>\n");
-    page.paragraph(
+    page.subsection("UAS: a prior, not a measurement");
+    page.paragraph(text(
         "The law of the UAS parameters moves each from its initial guess to its fixed point on any record; the data decide only how far. \
          No value in this table is evidence about the joint.",
-    );
-    page.html(&table(
+    ));
+    page.html(table(
         "prior",
         &[
             "parameter",
