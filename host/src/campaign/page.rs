@@ -335,7 +335,7 @@ fn against(page: &mut Page, report: &Report, variable: &str) {
             let mut row = vec![
                 text(&f.method),
                 text(&f.parameter),
-                text(&l.level.to_string()),
+                text(l.level.to_string()),
             ];
             row.extend(value_cells(&l.pooled, &f.unit));
             rows.push(row);
