@@ -39,14 +39,11 @@ impl Page {
 
     pub fn html(&mut self, html: Markup) {
         self.body.push_str(&html.into_string());
-<<<<<<< HEAD
     }
 
     /// The document with these sections.
     pub fn document(self, title: &str, of: &str, below: Markup) -> String {
         document(title, of, below, self.body).into_string()
-=======
->>>>>>> dbe917e (report: HTML by maud, whose texts are escaped by their type)
     }
 
     pub fn figure(
@@ -88,7 +85,6 @@ fn frame(report: &Report, body: String) -> Markup {
     let log = report.log.file_name().unwrap_or(report.log.as_os_str());
     let log = log.to_string_lossy();
     let date = report.health.recorded_ns.map(super::markup::date);
-<<<<<<< HEAD
     let below = html! {
         (log)
         @if let Some(d) = &report.health.device { " · " (d.board) " · firmware " (d.build) }
@@ -125,38 +121,6 @@ fn document(title: &str, of: &str, below: Markup, body: String) -> Markup {
     }
 }
 
-=======
-    html! {
-        (DOCTYPE) "\n"
-        html lang="en" {
-            head {
-                "\n" meta charset="utf-8"; "\n"
-                meta name="viewport" content="width=device-width, initial-scale=1"; "\n"
-                title { "Friction report: " (log) } "\n"
-                style { "\n" (PreEscaped(include_str!("style.css"))) } "\n"
-            }
-            "\n"
-            body {
-                "\n"
-                header {
-                    h1 { "Friction report" }
-                    p {
-                        (log)
-                        @if let Some(d) = &report.health.device { " · " (d.board) " · firmware " (d.build) }
-                        @if let Some(date) = date { " · recorded " (date) }
-                    }
-                }
-                "\n"
-                main { "\n" (PreEscaped(body)) } "\n"
-                footer { "Written by stribeck " (env!("CARGO_PKG_VERSION")) ". Nothing on this page is loaded from elsewhere." }
-                "\n"
-            }
-        }
-        "\n"
-    }
-}
-
->>>>>>> dbe917e (report: HTML by maud, whose texts are escaped by their type)
 fn never_swung(report: &Report) -> Markup {
     let seconds = report.health.ticks as f64
         / f64::from(
