@@ -512,7 +512,7 @@ fn an_edited_configuration_keeps_its_comments() {
     assert_eq!(value["encoders"][0]["counts_per_rev"], 40000);
     assert_eq!(value["ekf"]["drag"], true);
     // A value that is not allowed changes nothing.
-    let (code, _, _) = run(&["config", "edit", arg(&path), "--set", "ekf.substeps=100"]);
+    let (code, _, _) = run(&["config", "edit", arg(&path), "--set", "ekf.substeps=101"]);
     assert_eq!(code, 7);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), edited);
 }

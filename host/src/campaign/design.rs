@@ -158,7 +158,7 @@ impl Simulation {
         }
         let record = swing(&scenario, &config, seconds, point.seed);
         // The rig that is identified is the configured one, as with a log; the true one may differ.
-        let rig = Rig::of(&config.plant);
+        let rig = Rig::of(&config.plant).within(&config.ekf.tolerance);
         let friction = scenario.friction;
         let mut truth = Vec::new();
         for (j, f) in friction.iter().enumerate().take(record.joints) {

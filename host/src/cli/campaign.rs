@@ -44,6 +44,7 @@ Simulated runs, every value with every seed:
   [simulation.vary]
   noise_counts = [0.0, 5.0, 20.0]   # bench \"scenario\": any number of it, as \"friction[1].mu_d\"
 
+Example:
   stribeck campaign run noise.toml
   stribeck campaign report noise.toml -o noise.html
   duckdb -c \"select method, parameter, avg(value) from 'noise/results/**/*.parquet' group by all\"

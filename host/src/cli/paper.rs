@@ -43,6 +43,7 @@ Examples:
 What is wrong in each paper, and the test that proves it: docs/errata.md. The same seed gives the same numbers, computation
 times excepted.")]
 pub struct Args {
+    /// Number of the paper
     #[arg(value_enum)]
     paper: Paper,
     /// Folder for the figures of papers 000 and 003 (SVG)

@@ -55,6 +55,7 @@ pub struct Args {
     /// Friction terms of the grey box, or `auto`
     #[arg(long, default_value = "auto")]
     terms: String,
+    /// Seed of the truths and of the noise
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Threads; without it, one per core
