@@ -1,7 +1,7 @@
 //! Driving a motor over the link: configure its limits, arm it, keep it alive with heartbeats, and stop it before anything else ends.
 //!
-//! In: what the device says ([`Driver::hear`], [`Driver::introduced`]) and when to end ([`Driver::stop`]). Out: frames to send
-//! ([`Driver::speak`]). Whatever happens to this program, the device turns the motor off by itself when the heartbeats end.
+//! In: what the device says ([`Driver::introduced`], [`Driver::reply`], [`Driver::event`]) and when to end ([`Driver::stop`]). Out:
+//! frames to send ([`Driver::speak`]). Whatever happens to this program, the device turns the motor off by itself when the heartbeats end.
 
 use std::time::{Duration, Instant};
 

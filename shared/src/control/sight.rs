@@ -2,15 +2,15 @@
 //!
 //! A joint that rests in its friction and an encoder whose cable is cut look the same: the count does not change. What differs is what
 //! the model says. From the last change of a count on, the joint is followed with the speed it had then, the torque that is applied, and
-//! more friction than it can have; if even that joint has moved by [`TRAVEL`] counts and its count by none, the encoder is blind (or the
+//! more friction than it can have; if even that joint has moved by `TRAVEL` counts and its count by none, the encoder is blind (or the
 //! joint is blocked: then the motor must be off as well).
 //!
 //! ```text
 //! v̇ = a − sgn(v)·F·h     a = (H⁻¹(τ − B − G))_j, h = (H⁻¹)_jj, v = 0 while |a| ≤ F·h
 //! ```
 //!
-//! F: [`DOUBT`] times the Coulomb friction the EKF has identified, upper end of its interval; at least [`FLOOR`] of the motor's limit, and
-//! [`UNKNOWN`] of it before anything is identified. Every [`EVERY`] ticks, and only while a count stands.
+//! F: `DOUBT` times the Coulomb friction the EKF has identified, upper end of its interval; at least `FLOOR` of the motor's limit, and
+//! `UNKNOWN` of it before anything is identified. Every `EVERY` ticks, and only while a count stands.
 
 use crate::JOINTS;
 use crate::model::plant::{AnyPlant, Plant, Trig};

@@ -9,7 +9,7 @@
 //!
 //! Numbers leave as they came: integers as integers, f32 as f32 (CSV: the shortest text that reads back to the same
 //! bits). `theta0` \[rad\] and `omega0` [rad/s] of a joint that slides are `x0` \[m\] and `v0` [m/s]. Lost ticks are absent
-//! rows; `segment` counts connections and resets. Units, configuration and origin go along: [`about`].
+//! rows; `segment` counts connections and resets. Units, configuration and origin go along: `about`.
 
 pub(crate) mod about;
 #[cfg(feature = "parquet")]
