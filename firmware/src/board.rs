@@ -69,6 +69,8 @@ pub const ENCODER_FILTER_NS: u32 = 8 * 8 * 1_000 / (TIMER_HZ / 4 / 1_000_000);
 const TICK_PRIORITY: Priority = Priority::P0;
 const TIME_PRIORITY: Priority = Priority::P5;
 const USB_PRIORITY: Priority = Priority::P6;
+/// Below every other interrupt, above thread mode.
+const SERVICE_PRIORITY: Priority = Priority::P7;
 
 /// What the program uses of the chip, initialised but not started.
 pub struct Board {
@@ -276,6 +278,11 @@ pub fn start_tick(timers: TickTimers, motor: Motor) {
     // SAFETY: `tick::install` ran before (it is what the handler works on; without it the handler
     // only counts).
     unsafe { interrupt::TIM7.enable() };
+}
+
+/// The interrupt in which `service` runs.
+pub fn prepare_service() {
+    interrupt::UART4.set_priority(SERVICE_PRIORITY);
 }
 
 /// Stop it again, for tests.

@@ -20,6 +20,7 @@ pub mod flash;
 pub mod memory;
 pub mod motor;
 pub mod reset;
+pub mod service;
 pub mod store;
 pub mod stream;
 pub mod tick;

@@ -5,10 +5,11 @@
 //! | tick     | TIM7 interrupt, 0      | 100 µs             | 100 µs, budget 30 % of it (`tick`)           |
 //! | time     | TIM3 interrupt, 5      | on demand          | –                                            |
 //! | bus      | OTG_FS interrupt, 6    | on demand          | control transfers within 500 ms (USB 2.0)    |
-//! |          | then thread            |                    |                                              |
-//! | stream   | thread                 | 1 ms, or USB ready | 0.35 s of frames may wait, then oldest drop  |
-//! | leds     | thread                 | 100 ms             | –                                            |
-//! | watchdog | thread (main)          | 100 ms             | 500 ms, or the processor is reset            |
+//! |          | then UART4 interrupt   |                    |                                              |
+//! | stream   | UART4 interrupt, 7     | 1 ms, or USB ready | 0.35 s of frames may wait, then oldest drop  |
+//! | leds     | UART4 interrupt, 7     | 100 ms             | –                                            |
+//! | watchdog | UART4 interrupt, 7     | 100 ms             | 500 ms, or the processor is reset            |
+//! | main     | thread                 | –                  | free: sleeps                                 |
 //!
 //! Start: `start.s` fills ITCM and DTCM (memory.x), cortex-m-rt the data; then `main` below.
 #![no_std]
@@ -18,23 +19,17 @@
 mod crash;
 
 use defmt_rtt as _;
-use embassy_executor::Spawner;
-use embassy_stm32::gpio::Input;
-use embassy_time::{Duration, Ticker};
-use embassy_usb::UsbDevice;
-use embassy_usb::class::cdc_acm::Receiver;
 use stribeck_core::wire::{ClockSource, ConfigOrigin};
-use stribeck_firmware::board::{self, Encoders, Leds};
+use stribeck_firmware::board;
 use stribeck_firmware::device::{self, Start};
-use stribeck_firmware::stream::Stream;
-use stribeck_firmware::ui;
-use stribeck_firmware::usb::{self, Driver, Port};
-use stribeck_firmware::watchdog::{FEED_EVERY_MS, Watchdog};
+use stribeck_firmware::service::{self, Parts};
+use stribeck_firmware::usb;
+use stribeck_firmware::watchdog::Watchdog;
 
-#[embassy_executor::main]
-async fn main(spawner: Spawner) {
+#[cortex_m_rt::entry]
+fn main() -> ! {
     let start = Start::take();
-    let mut watchdog = Watchdog::start();
+    let watchdog = Watchdog::start();
     let board = board::init();
     let crashed = start.crashed();
     defmt::info!(
@@ -53,33 +48,20 @@ async fn main(spawner: Spawner) {
     let stream = device::install(start, board.clock, &config, origin);
     board::start_tick(board.tick, board.motor);
 
-    let (bus_device, port, receiver) = usb::build(board.usb);
-    spawner.spawn(bus(bus_device).expect("spawned once"));
-    spawner.spawn(serve(stream, port, receiver).expect("spawned once"));
-    let bad_start =
-        crashed || origin == ConfigOrigin::StoredWasBad || board.clock == ClockSource::Internal;
-    spawner.spawn(leds(board.leds, bad_start).expect("spawned once"));
-
-    // The encoders and the button are read by the tick through their registers; keep them configured.
-    let _kept: (Encoders, Input) = (board.encoders, board.button);
-    let mut ticker = Ticker::every(Duration::from_millis(FEED_EVERY_MS));
+    let (bus, port, receiver) = usb::build(board.usb);
+    service::start(Parts {
+        stream,
+        bus,
+        port,
+        receiver,
+        leds: board.leds,
+        bad_start: crashed
+            || origin == ConfigOrigin::StoredWasBad
+            || board.clock == ClockSource::Internal,
+        watchdog,
+        kept: (board.encoders, board.button),
+    });
     loop {
-        ticker.next().await;
-        watchdog.feed();
+        cortex_m::asm::wfi();
     }
-}
-
-#[embassy_executor::task]
-async fn bus(mut device: UsbDevice<'static, Driver>) {
-    device.run().await;
-}
-
-#[embassy_executor::task]
-async fn serve(stream: &'static Stream, port: Port, receiver: Receiver<'static, Driver>) {
-    stream.run(port, receiver).await;
-}
-
-#[embassy_executor::task]
-async fn leds(leds: Leds, bad_start: bool) {
-    ui::run(leds, bad_start).await;
 }

@@ -116,6 +116,12 @@ pub const EXCEPTION: u32 = 104 + 4;
 /// Interrupts that can be active at once with the tick, one per priority.
 const INTERRUPTS: [&str; 2] = ["TIM3", "OTG_FS"];
 
+/// The interrupt in which an executor polls its tasks, what starts it, and the frames below that. Before it starts, thread mode has the
+/// stack for itself; from then on it stays within that function, or sleeps in `main`.
+const SERVICE: &str = "UART4";
+const STARTS: &str = "stribeck_firmware::service::start";
+const ENTRY: [&str; 2] = ["main", "stribeck_firmware::__cortex_m_rt_main"];
+
 /// Everything that can be on the one stack at once (bytes).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Total {
@@ -126,6 +132,12 @@ pub struct Total {
     pub thread: u32,
     /// Functions outside the tick that call themselves, counted once.
     pub recursive: BTreeSet<String>,
+}
+
+/// Frame of one function (bytes).
+fn frame(program: &Program, name: &str) -> Option<u32> {
+    let at = program.find(name)?;
+    Some(program.functions.get(&at)?.frame)
 }
 
 impl Total {
@@ -145,7 +157,16 @@ impl Total {
                 .iter()
                 .map(|name| deepest(name, Reach::Twice) + EXCEPTION)
                 .sum(),
-            thread: deepest("main", Reach::Tasks),
+            thread: match program.find(SERVICE) {
+                // Tasks are polled in thread mode.
+                None => deepest("main", Reach::Tasks),
+                Some(_) => {
+                    let entry: u32 = ENTRY.iter().filter_map(|name| frame(program, name)).sum();
+                    let starting = entry + deepest(STARTS, Reach::Twice);
+                    let serving = starting + deepest(SERVICE, Reach::Tasks) + EXCEPTION;
+                    serving.max(deepest("main", Reach::Twice))
+                }
+            },
             recursive,
         }
     }
