@@ -6,7 +6,7 @@
 //! hardware, so that hardware that does not answer is a reset and not the end. Stands still while a
 //! debugger halts the core.
 
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use embassy_stm32::pac::DBGMCU;
 use embassy_stm32::peripherals::IWDG1;
@@ -21,6 +21,14 @@ pub const FEED_EVERY_MS: u64 = 100;
 
 /// Set by the streaming task each time round its loop.
 static STREAM_ALIVE: AtomicBool = AtomicBool::new(false);
+
+/// Times it was fed, since reset.
+static FEEDINGS: AtomicU32 = AtomicU32::new(0);
+
+/// Times it was fed, for tests.
+pub fn feedings() -> u32 {
+    FEEDINGS.load(Relaxed)
+}
 
 /// The streaming task came round.
 pub fn stream_is_alive() {
@@ -53,6 +61,7 @@ impl Watchdog {
         if ticking && STREAM_ALIVE.swap(false, Relaxed) {
             self.ticks = ticks;
             self.timer.pet();
+            FEEDINGS.store(feedings().wrapping_add(1), Relaxed);
         }
     }
 }
