@@ -182,11 +182,12 @@ fn the_study_depends_on_the_seed_and_not_on_the_threads() {
     assert_eq!(rows, ["noise 0 counts", "noise 5 counts"]);
     for level in greybox {
         for p in level["parameters"].as_array().unwrap() {
-            assert!(number(&p["half_width_percent"]) > 0.0, "{p}");
-            // Six seconds say little about the Stribeck peak.
+            // Six seconds say little about the Stribeck peak: it may be in no row of theirs.
             let name = p["name"].as_str().unwrap();
-            let slides = name.starts_with("μd") || name.starts_with("μv");
-            assert!(!slides || number(&p["error_percent"]) < 20.0, "{p}");
+            if name.starts_with("μd") || name.starts_with("μv") {
+                assert!(number(&p["half_width_percent"]) > 0.0, "{p}");
+                assert!(number(&p["error_percent"]) < 20.0, "{p}");
+            }
         }
     }
 }
