@@ -337,14 +337,41 @@ fn a_ramp_is_no_swing() {
         .iter()
         .map(|&(t, _)| (t, 0.3 * (t * 0.7).fract()))
         .collect();
-    for (name, rows) in [("ramp.csv", ramp), ("step.csv", step), ("tooth.csv", tooth)] {
+    // One radian per second turns on and on: a pendulum without weight or friction would.
+    let turning: Vec<_> = (0..400)
+        .map(|i| f64::from(i) * 0.0125)
+        .map(|t| (t, t))
+        .collect();
+    for (name, rows) in [
+        ("ramp.csv", ramp),
+        ("step.csv", step),
+        ("tooth.csv", tooth),
+        ("turning.csv", turning),
+    ] {
         let path = write(folder.path(), name, plain(&rows));
-        for method in ["logdec", "energy", "greybox", "ekf"] {
+        for method in ["logdec", "energy", "greybox", "ekf", "all"] {
             let (code, out, err) = run(&["identify", arg(&path), "--method", method]);
             assert!([5, 7].contains(&code), "{name} {method}: {code} {out}{err}");
             assert!(!err.contains("panicked"), "{name} {method}: {err}");
         }
     }
+}
+
+/// Swings that grow are driven by something: no friction explains them, whatever the method.
+#[test]
+fn motion_that_gains_energy_is_not_explained() {
+    let folder = tempfile::tempdir().unwrap();
+    let growing: Vec<_> = (0..400)
+        .map(|i| f64::from(i) * 0.01)
+        .map(|t| (t, 0.1 * (0.3 * t).exp() * (4.0 * t).sin()))
+        .collect();
+    let path = write(folder.path(), "growing.csv", plain(&growing));
+    for method in ["logdec", "energy", "greybox", "ekf", "all"] {
+        let (code, out, err) = run(&["identify", arg(&path), "--method", method]);
+        assert!([5, 7].contains(&code), "{method}: {code} {out}{err}");
+    }
+    let (_, out, _) = run(&["identify", arg(&path), "--method", "logdec"]);
+    assert!(out.contains("friction would have to drive"), "{out}");
 }
 
 #[test]

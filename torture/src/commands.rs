@@ -94,6 +94,8 @@ pub struct Opener {
     pub listens: bool,
     /// A Hello alone is enough for it.
     pub hello_is_enough: bool,
+    /// It wants a motor: the device's configuration has one.
+    pub drives: bool,
     /// It draws on a terminal until `q`: only panics and hangs are judged.
     pub screen: bool,
 }
@@ -107,6 +109,7 @@ const fn opener(name: &'static str, args: &'static [&'static str]) -> Opener {
         trusts: false,
         listens: false,
         hello_is_enough: false,
+        drives: false,
         screen: false,
     }
 }
@@ -174,12 +177,37 @@ pub const OPEN_A_PORT: &[Opener] = &[
         )
     },
     Opener {
+        records: true,
+        listens: true,
+        orders: true,
+        trusts: true,
+        drives: true,
+        ..opener(
+            "drive",
+            &[
+                "drive",
+                "--from",
+                "PORT",
+                "--mode",
+                "excite",
+                "--amplitude",
+                "0.01",
+                "--shape",
+                "sine",
+                "--seconds",
+                "1",
+                "-o",
+                "run.mcap",
+            ],
+        )
+    },
+    Opener {
         screen: true,
         ..opener("live", &["live", "--from", "PORT"])
     },
 ];
 
-/// Commands that write a file: arguments and the file. `sound.mcap` is a log, `decay.csv` a table.
+/// Commands that write a file: arguments and the file. `sound.mcap` is a log, `campaign.toml` a campaign that was run.
 pub const WRITE_A_FILE: &[(&[&str], &str)] = &[
     (
         &["simulate", "--seconds", "1", "--force", "-o", "out.mcap"],
@@ -217,6 +245,17 @@ pub const WRITE_A_FILE: &[(&[&str], &str)] = &[
             "config", "pull", "--from", "sim", "--force", "-o", "out.toml",
         ],
         "out.toml",
+    ),
+    (
+        &[
+            "campaign",
+            "report",
+            "campaign.toml",
+            "--force",
+            "-o",
+            "out.html",
+        ],
+        "out.html",
     ),
 ];
 

@@ -41,6 +41,9 @@ pub struct Estimate {
     pub identifiable: bool,
     /// Why (not), or what else must be known about the number.
     pub why: String,
+    /// Found beside what was asked for: a value of the rig, or a difference that may well be zero.
+    #[serde(skip)]
+    pub beside: bool,
 }
 
 impl Estimate {
@@ -62,6 +65,7 @@ impl Estimate {
             unit: unit.into(),
             identifiable: false,
             why: "the record has no sensitivity to it".into(),
+            beside: false,
         }
         .with_errors(stderr, stderr, NORMAL)
     }
@@ -76,6 +80,12 @@ impl Estimate {
 
     pub fn called(mut self, id: impl Into<String>) -> Estimate {
         self.id = id.into();
+        self
+    }
+
+    /// Not what was asked for.
+    pub(crate) fn beside(mut self) -> Estimate {
+        self.beside = true;
         self
     }
 
@@ -261,9 +271,10 @@ impl Outcome {
         self.estimates.iter().find(|e| e.name == name)
     }
 
-    /// Whether any interval may be believed.
+    /// Whether any interval of what was asked for may be believed: a frequency without friction is no answer.
     pub fn identified(&self) -> bool {
-        self.verdict.holds() && self.estimates.iter().any(|e| e.identifiable)
+        let found = |e: &Estimate| e.identifiable && !e.beside;
+        self.verdict.holds() && self.estimates.iter().any(found)
     }
 }
 
@@ -283,12 +294,12 @@ fn estimates(known: &Knowledge) -> Vec<Estimate> {
             .called(id)
             .with_errors(record, total, k);
         match p {
-            Param::Offset(_) | Param::Disc(..) | Param::Rig(_) => e.null(),
+            Param::Offset(_) | Param::Disc(..) | Param::Rig(_) => e.null().beside(),
             Param::Friction(
                 Coef::DeltaCoulomb | Coef::DeltaViscous | Coef::Preload | Coef::Wave(_),
                 _,
-            ) => e.null(),
-            Param::Friction(Coef::Transition, _) => logarithmic(e, k),
+            ) => e.null().beside(),
+            Param::Friction(Coef::Transition, _) => logarithmic(e, k).beside(),
             Param::Friction(..) => dissipative(e),
         }
     };

@@ -24,7 +24,7 @@ use crate::identify::data::record::MIN_SAMPLES;
 use crate::identify::fit::triangle::Triangle;
 use crate::identify::method::{Method, Options};
 use crate::identify::outcome::{Estimate, Outcome};
-use crate::identify::verdict::Verdict;
+use crate::identify::verdict::{Pattern, Verdict};
 use piecewise::{Moved, Samples, Shape, Turn, UNKNOWNS, adjust};
 use turning::turning_points;
 
@@ -36,6 +36,9 @@ const NO_EVIDENCE: f64 = 10.0;
 const PATIENCE: usize = 2;
 /// Samples of the first, coarse adjustments.
 const FEW_SAMPLES: usize = 2000;
+
+/// Standard errors of a 95 % interval.
+const BEYOND: f64 = 1.96;
 
 /// Below this angle [rad] a pendulum's frequency is within 1.6 % of a linear one.
 const SMALL: f64 = 0.5;
@@ -79,18 +82,18 @@ impl Method for Logdec {
             Estimate::new(name, value, stderr, unit).called(id)
         };
         let estimates = vec![
-            per_j("ω0²", "omega0_sq", w2, 2.0 * d.omega0 * e[0], "1/s²"),
+            per_j("ω0²", "omega0_sq", w2, 2.0 * d.omega0 * e[0], "1/s²").beside(),
             per_j("c/J", "c_per_j", w2 * d.x_mean, w2 * e[3], "rad/s²"),
-            per_j("Δc/J", "delta_c_per_j", w2 * d.x_delta, w2 * e[4], "rad/s²"),
+            per_j("Δc/J", "delta_c_per_j", w2 * d.x_delta, w2 * e[4], "rad/s²").beside(),
             per_j("b/J", "b_per_j", d.c_mean, e[1], "1/s"),
-            per_j("Δb/J", "delta_b_per_j", d.c_delta, e[2], "1/s"),
+            per_j("Δb/J", "delta_b_per_j", d.c_delta, e[2], "1/s").beside(),
         ];
-        let verdict = if d.inflation > 2.0 {
-            Verdict::Inflated {
-                variance: d.inflation,
-            }
-        } else {
-            Verdict::Explained
+        let verdict = match d.inflation {
+            _ if d.drives() => Verdict::NotExplained {
+                pattern: Pattern::Driving,
+            },
+            variance if variance > 2.0 => Verdict::Inflated { variance },
+            _ => Verdict::Explained,
         };
         let mut out = Outcome::bare(self.name(), verdict, estimates);
         out.fit = vec![d.fit];
@@ -120,6 +123,23 @@ pub struct Decrement {
     pub inflation: f64,
     /// Turning points used.
     pub turns: usize,
+    /// Swing of the first turning point about the middle [unit of x].
+    pub amplitude: f64,
+}
+
+impl Decrement {
+    /// Friction would have to drive: it gives energy over the swings seen, or one of its parts is negative beyond its
+    /// interval.
+    pub fn drives(&self) -> bool {
+        // Loss of a half swing of amplitude A per 2·k·A: x̄k from Coulomb, π/4·c̄/m·A/ω0 from viscous friction.
+        let viscous = std::f64::consts::FRAC_PI_4 * self.c_mean * self.amplitude / self.omega0;
+        let negative = |value: f64, stderr: f64| value + BEYOND * stderr < 0.0;
+        let loss = self.x_mean + viscous;
+        loss.is_nan()
+            || loss <= 0.0
+            || negative(self.c_mean, self.stderr[1])
+            || negative(self.x_mean, self.stderr[3])
+    }
 }
 
 /// Identify from displacement `x` at times `t` \[s\] of a free decay about the known rest position `x0`.
@@ -275,6 +295,7 @@ fn fit(
         fit: crate::identify::data::record::fit_percent(x, &path),
         inflation,
         turns: turns.len(),
+        amplitude: few.amplitude / 2.0,
     })
 }
 
