@@ -94,8 +94,6 @@ pub struct Opener {
     pub listens: bool,
     /// A Hello alone is enough for it.
     pub hello_is_enough: bool,
-    /// It wants a motor: the device's configuration has one.
-    pub drives: bool,
     /// It draws on a terminal until `q`: only panics and hangs are judged.
     pub screen: bool,
 }
@@ -109,7 +107,6 @@ const fn opener(name: &'static str, args: &'static [&'static str]) -> Opener {
         trusts: false,
         listens: false,
         hello_is_enough: false,
-        drives: false,
         screen: false,
     }
 }
@@ -174,31 +171,6 @@ pub const OPEN_A_PORT: &[Opener] = &[
         ..opener(
             "doctor --bench-report",
             &["doctor", "--port", "PORT", "--bench-report", "bench.md"],
-        )
-    },
-    Opener {
-        records: true,
-        listens: true,
-        orders: true,
-        trusts: true,
-        drives: true,
-        ..opener(
-            "drive",
-            &[
-                "drive",
-                "--from",
-                "PORT",
-                "--mode",
-                "excite",
-                "--amplitude",
-                "0.01",
-                "--shape",
-                "sine",
-                "--seconds",
-                "1",
-                "-o",
-                "run.mcap",
-            ],
         )
     },
     Opener {

@@ -8,7 +8,6 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use stribeck_core::control;
 use stribeck_core::device::config::Config;
 use stribeck_core::device::{Device, Identity};
 use stribeck_core::model::sim::Simulation;
@@ -76,7 +75,7 @@ pub fn run(effort: &Effort) -> anyhow::Result<Row> {
 fn meet(script: &Script, command: &Opener) -> anyhow::Result<(Ending, String)> {
     let folder = tempfile::tempdir()?;
     std::fs::write(folder.path().join("rig.toml"), "")?;
-    let mut stage = Stage::open(script, command)?;
+    let mut stage = Stage::open(script)?;
     let port = stage.path().to_string_lossy().into_owned();
     let args: Vec<&str> = command
         .args
@@ -133,17 +132,17 @@ struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    fn open(script: &'a Script, command: &Opener) -> anyhow::Result<Self> {
+    fn open(script: &'a Script) -> anyhow::Result<Self> {
         let port = Port::open()?;
-        let config = Config {
-            drive: command.drives.then(control::Config::default),
-            ..Config::default()
-        };
         Ok(Stage {
             path: port.path.clone(),
             port: Some(port),
             script,
-            honest: Device::new(Identity::new("twin"), &config, ConfigOrigin::Default),
+            honest: Device::new(
+                Identity::new("twin"),
+                &Config::default(),
+                ConfigOrigin::Default,
+            ),
             rig: Simulation::reference(0.0, 3),
             ticks: 0,
             begun: Instant::now(),
